@@ -50,8 +50,8 @@ fn run(options: &Options) -> Result<(), Failure> {
     let standard = standard.eval()?;
     println!("mean of the columns {:?}", standard.mean(0).to_vec()?);
 
-    let (centers, nearest) = clusters(&device, &standard)?;
-    let sizes = cluster_sizes(&nearest)?;
+    let (centers, nearest) = clusters(&standard)?;
+    let sizes = nearest.bincount(CLUSTERS).to_vec()?;
     println!("\n{CLUSTERS} clusters by k-means, of {sizes:?} points, around");
     for center in centers.to_vec()?.chunks(2) {
         println!("  {center:.3?}");
@@ -65,7 +65,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     // Sums have the same bits on every device; exponentials are left out here.
     let cpu = Device::cpu();
     let reference = standardized(&cpu.upload(&points, [POINTS, 2])?).eval()?;
-    let (own_centers, own_nearest) = clusters(&cpu, &reference)?;
+    let (own_centers, own_nearest) = clusters(&reference)?;
     let same = |a: &[f32], b: &[f32]| a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits()));
     if !same(&standard.to_vec()?, &reference.to_vec()?)
         || !same(&centers.to_vec()?, &own_centers.to_vec()?)
@@ -111,14 +111,13 @@ fn distances(points: &Tensor<f32>, centers: &Tensor<f32>) -> Expr<f32> {
 }
 
 /// Lloyd's algorithm: the centers, and for each point the number of the nearest.
-fn clusters(device: &Device, points: &Tensor<f32>) -> zerostride::Result<(Tensor<f32>, Tensor<u32>)> {
-    let numbers = Expr::coordinate([1, CLUSTERS], 1).cast::<u32>().eval_on(device)?;
+fn clusters(points: &Tensor<f32>) -> zerostride::Result<(Tensor<f32>, Tensor<u32>)> {
     let mut centers = points.slice(0, ..CLUSTERS as isize).eval()?;
     let mut nearest = distances(points, &centers).argmin(1).eval()?;
     for _ in 0..20 {
-        let belongs = nearest.unsqueeze(1).eq(&numbers).cast::<f32>().unsqueeze(2);
-        let sums = (points.unsqueeze(1) * &belongs).sum(0);
-        let next = (sums / belongs.sum(0).max(1.0)).eval()?;
+        // A center that is the nearest to none stays.
+        let means = points.segment_mean(&nearest, CLUSTERS).eval()?;
+        let next = means.is_nan().select(&centers, &means).eval()?;
         let moved = (next.expr() - &centers).abs().amax(..).to_vec()?[0];
         centers = next;
         nearest = distances(points, &centers).argmin(1).eval()?;
@@ -127,10 +126,6 @@ fn clusters(device: &Device, points: &Tensor<f32>) -> zerostride::Result<(Tensor
         }
     }
     Ok((centers, nearest))
-}
-
-fn cluster_sizes(nearest: &Tensor<u32>) -> zerostride::Result<Vec<u32>> {
-    (0..CLUSTERS as u32).map(|k| nearest.eq(k).count_nonzero(..).to_vec().map(|count| count[0])).collect()
 }
 
 /// The points in the colour of their cluster.

@@ -3,6 +3,7 @@
     python dask_normalize.py --workers 4 --gib 2 --limit 500MiB
     python dask_normalize.py --devices vulkan:0,vulkan:1          # a worker for each adapter
     python dask_normalize.py --scheduler tcp://head:8786          # a cluster that is there already
+    python dask_normalize.py --zarr                               # parts of a Zarr array in place of files of NumPy
 
 The pictures are written as parts first, so that they are read as a real dataset is. The statistics are added up in an
 order that their chunks alone decide, and the map has no order: workers, threads and devices change no bit of the result.
@@ -11,6 +12,7 @@ order that their chunks alone decide, and the map has no order: workers, threads
 import argparse
 import hashlib
 import os
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -24,10 +26,11 @@ import zerostride.dask
 
 SIDE = 256
 PART = 64  # pictures of a file: 12 MiB of bytes
+WHOLE = "pictures.zarr"
 
 
-def make(folder, gib):
-    """Parts of pictures as bytes, unless they are there."""
+def make(folder, gib, as_zarr=False):
+    """Parts of pictures as bytes, unless they are there: files of NumPy, or the parts of one Zarr array."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = max(1, round(gib * 2**30 / (PART * SIDE * SIDE * 3)))
     for i in range(parts):
@@ -36,6 +39,16 @@ def make(folder, gib):
             noise = np.random.default_rng(i).integers(0, 256, (PART, SIDE, SIDE, 3), dtype=np.uint8)
             # Channels that differ, so that the statistics do.
             np.save(path, noise // np.uint8([1, 2, 3]) + np.uint8([0, 10, 20]))
+    whole = folder / WHOLE
+    if not as_zarr:
+        shutil.rmtree(whole, ignore_errors=True)
+    elif not whole.exists():
+        import zarr
+
+        shape = (parts * PART, SIDE, SIDE, 3)
+        array = zarr.create_array(whole, shape=shape, chunks=(PART // 4, *shape[1:]), dtype=np.uint8)
+        for i in range(parts):
+            array[i * PART : (i + 1) * PART] = np.load(folder / f"{i:05}.npy")
     return parts
 
 
@@ -46,6 +59,8 @@ def load(path, start, stop):
 
 def dataset(folder, parts, chunk):
     """All pictures, ``chunk`` of them at a time, on the workers' devices as float32."""
+    if (folder / WHOLE).exists():
+        return zerostride.dask.from_dask(da.from_zarr(folder / WHOLE).rechunk((chunk, SIDE, SIDE, 3)), dtype=np.float32)
     read = dask.delayed(load)
     chunks = [
         da.from_delayed(read(folder / f"{i:05}.npy", at, at + chunk), (min(chunk, PART - at), SIDE, SIDE, 3), np.uint8)
@@ -113,12 +128,13 @@ def main():
     parser.add_argument("--limit", default="500MiB", help="memory of a worker")
     parser.add_argument("--gib", type=float, default=1.0, help="size of the dataset as bytes; as floats it is four times that")
     parser.add_argument("--chunk", type=int, default=PART // 4, help="pictures of a chunk of the map")
+    parser.add_argument("--zarr", action="store_true", help="read the pictures from a Zarr array")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "zerostride-pictures")
     arguments = parser.parse_args()
     default = os.environ.get("ZEROSTRIDE_DEVICE", "cpu")
     devices = arguments.devices.split(",") if arguments.devices else [default] * arguments.workers
     folder, output = arguments.folder / "parts", arguments.folder / "normalized"
-    parts = make(folder, arguments.gib)
+    parts = make(folder, arguments.gib, arguments.zarr)
     there = arguments.scheduler or cluster(devices, arguments.limit)
     with Client(there) as client:
         print("dashboard:", client.dashboard_link)

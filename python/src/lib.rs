@@ -10,6 +10,7 @@ mod host;
 mod index;
 mod operators;
 mod rules;
+mod selecting;
 mod wait;
 
 use pyo3::prelude::*;
@@ -27,5 +28,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(operators::call, module)?)?;
     module.add_function(wrap_pyfunction!(operators::select, module)?)?;
     rules::add_to(module)?;
+    selecting::add_to(module)?;
     functions::add_to(module)
 }

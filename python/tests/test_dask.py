@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,3 +121,82 @@ def test_chunks_that_end_elsewhere_are_an_error():
         zerostride.dask.reduce(x.rechunk((1024, 2)), "sum")
     with pytest.raises(ValueError, match="no reduction in parts is called 'median'"):
         zerostride.dask.reduce(x, "median", axis=0)
+
+
+def test_the_backend_of_dask():
+    with dask.config.set({"array.backend": "zerostride", "scheduler": "threads"}):
+        for made, theirs in (
+            (da.ones((4, 4), chunks=2), np.ones((4, 4))), (da.zeros(4, chunks=2, dtype=np.float32), np.zeros(4, np.float32)),
+            (da.full((4,), 3, chunks=2), np.full(4, 3)), (da.arange(1, 10, 2, chunks=2), np.arange(1, 10, 2)),
+            (da.ones_like(da.zeros(3)), np.ones(3)),
+        ):  # fmt: skip
+            assert isinstance(made._meta, zs.Array)
+            ours = made.compute()
+            assert isinstance(ours, zs.Array)
+            np.testing.assert_array_equal(np.asarray(ours), theirs)
+        drawn = da.random.default_rng(0).normal(size=(40, 4), chunks=20)
+        assert isinstance(drawn.compute(), zs.Array)
+        old = da.random.RandomState(1).standard_normal((4,), chunks=2)
+        assert isinstance(old.compute(), zs.Array)
+        there = da.from_array(X, chunks=10).to_backend()
+        same(there.compute(), X)
+        back = there.to_backend("numpy").compute()
+    assert type(back) is np.ndarray
+    with dask.config.set(scheduler="threads"):
+        theirs = da.random.default_rng(0).normal(size=(40, 4), chunks=20).compute()
+    np.testing.assert_allclose(np.asarray(drawn.compute()), theirs, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("package", ["dask.array", "dask_array"])
+def test_either_package_of_dask(package):
+    module = pytest.importorskip(package)
+    x, numpys = (module.from_array(make(X[:16, :16]), chunks=8) for make in (zs.asarray, np.asarray))
+    for call in (
+        lambda a: a.sum(), lambda a: a.mean(axis=0), lambda a: a.std(axis=0), lambda a: module.nanmax(a, axis=0),
+        lambda a: a @ a.T, lambda a: np.exp(a) + 1, lambda a: module.einsum("ij,jk", a, a), lambda a: module.pad(a, 1),
+        lambda a: a[[0, 2]], lambda a: module.concatenate([a, a]), lambda a: module.percentile(a.ravel(), 50),
+        lambda a: module.nanmean(a, axis=1),
+    ):  # fmt: skip
+        ours = call(x).compute(scheduler="synchronous")
+        assert isinstance(ours, zs.Array)
+        np.testing.assert_allclose(np.asarray(ours), call(numpys).compute(scheduler="synchronous"), rtol=1e-4, atol=1e-4)
+
+
+def test_zarr_is_read_and_written(tmp_path):
+    pytest.importorskip("zarr")
+    with dask.config.set(scheduler="threads"):
+        da.from_array(X, chunks=(16, 10)).to_zarr(tmp_path / "x.zarr")
+        x = zerostride.dask.from_dask(da.from_zarr(tmp_path / "x.zarr"))
+        zerostride.dask.to_numpy(x * 2).to_zarr(tmp_path / "y.zarr")
+        np.testing.assert_array_equal(da.from_zarr(tmp_path / "y.zarr").compute(), X * 2)
+
+
+def test_the_example_reads_zarr(tmp_path, monkeypatch):
+    pytest.importorskip("zarr")
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "examples")
+    example = pytest.importorskip("dask_normalize")
+    parts = example.make(tmp_path, 0.012, as_zarr=True)
+    pixels = example.dataset(tmp_path, parts, 8)
+    assert pixels.chunksize[0] == 8 and isinstance(pixels._meta, zs.Array)
+    first = np.load(tmp_path / "00000.npy")[:8].astype(np.float32)
+    with dask.config.set(scheduler="threads"):
+        same(pixels[:8].compute(), first)
+
+
+LOCAL = """
+    if __name__ == "__main__":
+        import os
+        import zerostride.dask
+        from distributed import Client
+
+        with zerostride.dask.LocalCluster(["cpu", "cpu"]) as cluster, Client(cluster) as client:
+            print(*client.run(lambda: os.environ["ZEROSTRIDE_DEVICE"]).values())
+"""
+
+
+def test_a_cluster_of_this_machine(tmp_path):
+    pytest.importorskip("distributed")
+    (script := tmp_path / "local.py").write_text(textwrap.dedent(LOCAL))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["cpu", "cpu"], done.stderr

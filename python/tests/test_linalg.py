@@ -193,9 +193,12 @@ def test_errors():
         (lambda: linalg.cross(x, x[:, :2]), ValueError, "cross of lengths 3 and 2: vectors have 3 elements"),
         (lambda: linalg.cross(flags, flags), TypeError, "cross takes floats and integers, not bool"),
         (lambda: linalg.matrix_power(x, 2), ValueError, r"matrix_power of \[2, 3\]: it takes square matrices"),
-        (lambda: linalg.matrix_power(x[:, :2], -1), ValueError, "matrix_power by -1: the inverse"),
-        (lambda: linalg.matrix_norm(x, ord="nuc"), ValueError, "a matrix norm of ord='nuc'"),
-        (lambda: np.linalg.norm(x, 2), ValueError, "a matrix norm of ord=2"),
+        (lambda: linalg.matrix_power(x[:, :2], -1), np.linalg.LinAlgError, "Singular matrix"),
+        (lambda: linalg.matrix_norm(x, ord=3), ValueError, "a matrix norm of ord=3: there are 'fro', 'nuc'"),
+        (lambda: linalg.inv(x), np.linalg.LinAlgError, "square"),
+        (lambda: linalg.svdvals(x[0]), ValueError, r"svdvals of \[3\]: it takes matrices"),
+        (lambda: linalg.qr(x, mode="raw"), ValueError, "for the mode of qr: it is 'reduced' or 'complete'"),
+        (lambda: np.linalg.eig(x[:, :2]), TypeError, "numpy.linalg.eig is not there"),
         (lambda: linalg.diagonal(x[0]), ValueError, r"diagonal of \[3\]: it takes matrices"),
         (lambda: linalg.trace(x[0]), ValueError, r"trace of \[3\]: it takes matrices"),
         (lambda: linalg.matmul(flags, flags.T), TypeError, "not bool: cast first"),
@@ -203,3 +206,58 @@ def test_errors():
     ]:  # fmt: skip
         with pytest.raises(kind, match=text):
             call()
+
+
+SOLVERS = {
+    "cholesky": lambda xp, a, b: xp.cholesky(a @ a.mT + xp_eye(a)), "cholesky upper": lambda xp, a, b: xp.cholesky(a @ a.mT + xp_eye(a), upper=True),
+    "det": lambda xp, a, b: xp.det(a), "slogdet": lambda xp, a, b: tuple(xp.slogdet(a)), "inv": lambda xp, a, b: xp.inv(a),
+    "solve": lambda xp, a, b: xp.solve(a, b), "solve vector": lambda xp, a, b: xp.solve(a[0], b[0, :, 0]),
+    "eigvalsh": lambda xp, a, b: xp.eigvalsh(a + a.mT), "svdvals": lambda xp, a, b: xp.svdvals(a), "pinv": lambda xp, a, b: xp.pinv(b),
+    "matrix_rank": lambda xp, a, b: xp.matrix_rank(b @ b.mT), "nuc": lambda xp, a, b: xp.matrix_norm(b, ord="nuc"),
+    "norm 2": lambda xp, a, b: xp.matrix_norm(b, ord=2, keepdims=True), "norm -2": lambda xp, a, b: xp.matrix_norm(b, ord=-2),
+    "inverse power": lambda xp, a, b: xp.matrix_power(a, -2),
+}  # fmt: skip
+
+
+def xp_eye(a):
+    n = a.shape[-1]
+    return zs.eye(n, dtype=a.dtype) if isinstance(a, zs.Array) else np.eye(n, dtype=a.dtype)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers(name):
+    random = np.random.default_rng(3)
+    a = random.normal(size=(2, 4, 4)).astype(np.float32) + 4 * np.eye(4, dtype=np.float32)
+    b = random.normal(size=(2, 4, 2)).astype(np.float32)
+    call = SOLVERS[name]
+    theirs = call(np.linalg, a, b)
+    for ours in (call(linalg, zs.asarray(a), zs.asarray(b)), call(np.linalg, zs.asarray(a), zs.asarray(b))):
+        pairs = zip(ours, theirs) if isinstance(theirs, tuple) else [(ours, theirs)]
+        for own, other in pairs:
+            assert isinstance(own, zs.Array) and own.dtype.kind == other.dtype.kind
+            near(own, other)
+
+
+def near(own, other):
+    assert own.shape == other.shape
+    np.testing.assert_allclose(np.asarray(own), other, rtol=2e-4, atol=2e-4)
+
+
+def test_factorizations_make_their_matrices():
+    random = np.random.default_rng(4)
+    x = random.normal(size=(3, 5, 3)).astype(np.float32)
+    ours = zs.asarray(x)
+    for full in (False, True):
+        q, r = linalg.qr(ours, mode="complete" if full else "reduced")
+        assert q.shape == (3, 5, 5 if full else 3)
+        near(q @ r, x)
+        u, s, vh = linalg.svd(ours, full_matrices=full)
+        assert u.shape == (3, 5, 5 if full else 3) and vh.shape == (3, 3, 3)
+        near((u[..., :3] * s[:, None, :]) @ vh, x)
+    symmetric = ours.mT @ ours
+    values, vectors = linalg.eigh(symmetric)
+    near((vectors * values[:, None, :]) @ vectors.mT, np.asarray(symmetric))
+    solution, residuals, rank, singular = np.linalg.lstsq(ours[0], zs.asarray(x[0, :, 0]))
+    near(solution, np.float32([1, 0, 0]))
+    assert int(rank) == 3 and singular.shape == (3,)
+    assert linalg.svdvals(zs.astype(ours, zs.float16)).dtype == zs.float16

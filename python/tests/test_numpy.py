@@ -222,12 +222,68 @@ def test_others_decide_themselves(x):
             return "other's"
 
     assert x + Other() == "other's"
-    with pytest.raises(TypeError):
-        np.linalg.svd(x)
-    with pytest.raises(TypeError):
-        np.add.at(x, [0], 1)
-    with pytest.raises(TypeError):
-        np.sum(x, where=x > 0)
+    for call, text in (
+        (lambda: np.linalg.eig(x), "numpy.linalg.eig is not there for arrays of zerostride: pass numpy.asarray"),
+        (lambda: np.spacing(x), "numpy.spacing is not there for arrays of zerostride: pass numpy.asarray"),
+        (lambda: np.apply_along_axis(sum, 0, x), "numpy.apply_along_axis is not there .* with axis="),
+        (lambda: np.arctan2.at(x, [0], 1), "numpy.arctan2.at is not there"),
+        (lambda: np.mean(x, where=x > 0), "set the others to NaN, and call numpy.nanmean"),
+        (lambda: np.max(x, where=x > 0), "give initial= too"),
+        (lambda: np.exp(x, where=x > 0), "where= beside out="),
+        (lambda: np.mean(x, dtype=np.int32), "mean of zerostride is a float, not int32"),
+        (lambda: zs.pad(x, 1, mode=lambda *a: None), "the modes here are"),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match=text):
+            call()
+
+
+def test_folds_of_parts():
+    random = np.random.default_rng(8)
+    for _ in range(12):
+        theirs = random.integers(-9, 10, size=(3, random.integers(1, 30), 2)).astype(np.float32)
+        ours, begins = zs.asarray(theirs), random.integers(0, theirs.shape[1], size=random.integers(1, 7))
+        begins = np.sort(begins) if random.random() < 0.5 else begins
+        for ufunc in (np.add, np.maximum, np.minimum):
+            same(ufunc.reduceat(ours, begins, axis=1), ufunc.reduceat(theirs, begins, axis=1))
+        index = random.integers(-3, 3, size=8)
+        for ufunc, values in ((np.add, theirs[0, :1]), (np.maximum, np.float32(2)), (np.multiply, theirs[1, :1])):
+            own = zs.asarray(theirs)
+            ufunc.at(own, index, values)
+            ufunc.at(expected := theirs.copy(), index, values)
+            same(own, expected)
+        # Into an array of NumPy.
+        np.maximum.at(own := np.zeros(3, np.float32), index, zs.asarray(theirs[0, 0, :1]))
+        np.maximum.at(expected := np.zeros(3, np.float32), index, theirs[0, 0, :1])
+        np.testing.assert_array_equal(own, expected)
+    with pytest.raises(IndexError, match="an index of reduceat is outside of axis 0"):
+        np.add.reduceat(zs.ones((3,), dtype=zs.float32), [0, 3])
+
+
+def test_where_beside_out(x):
+    out = zs.zeros((2, 3), dtype=zs.float32)
+    assert np.exp(x, where=x > 2, out=out) is out
+    np.testing.assert_allclose(np.asarray(out), np.where(X > 2, np.exp(X), 0), rtol=1e-6)
+    np.floor(x / 2, out=(whole := zs.zeros((2, 3), dtype=zs.int32)), casting="unsafe")
+    same(whole, np.floor(X / 2).astype(np.int32))
+
+
+def test_complex_types_are_there_for_those_who_ask():
+    assert zs.complex64 == np.complex64 and zs.isdtype(zs.complex128, "complex floating")
+    assert zs.isdtype(zs.complex64, "numeric") and not zs.isdtype(zs.complex64, ("real floating", "integral", "bool"))
+    assert zs.result_type(zs.complex64, zs.float64) == zs.complex128 and zs.result_type(zs.complex64, zs.int8) == zs.complex64
+    assert zs.finfo(zs.complex128).bits == 64 and zs.finfo(zs.complex64).dtype == zs.float32
+    known = zs.__array_namespace_info__()
+    assert known.dtypes(kind="complex floating") == {} and "complex64" not in known.dtypes()
+    with pytest.raises(TypeError, match="complex64 is no element type here"):
+        zs.zeros((2,), dtype=zs.complex64)
+
+
+def test_random_arrays():
+    ours, theirs = zs.random.default_rng(5), np.random.default_rng(5)
+    np.testing.assert_allclose(np.asarray(ours.random((2, 3))), theirs.random((2, 3)), rtol=1e-6)
+    same(ours.integers(0, 9, 4, dtype=np.int32), theirs.integers(0, 9, 4, dtype=np.int32))
+    assert isinstance(ours.normal(), float)
+    assert isinstance(zs.random.RandomState(1).standard_normal(3), zs.Array)
 
 
 def test_like():

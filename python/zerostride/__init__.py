@@ -24,8 +24,13 @@ from ._rules import *
 from ._statistics import *
 from ._searching import *
 from ._linear import *
+from ._nan import *
+from ._padding import *
+from ._numerics import *
+from ._quantiles import *
 from ._info import *
-from . import _methods, linalg as linalg
+from .linalg import cross as cross
+from . import _methods, lib as lib, linalg as linalg, random as random
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"

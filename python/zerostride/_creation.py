@@ -184,7 +184,9 @@ class _Make(Protocol):
 
 
 class _Like(Protocol):
-    def __call__(self, x: AnyArray, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array: ...
+    def __call__(
+        self, x: AnyArray, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: Shape | None = None
+    ) -> Array: ...
 
 
 def _filled(name: str, value: int, what: str) -> tuple[_Make, _Like]:
@@ -193,14 +195,16 @@ def _filled(name: str, value: int, what: str) -> tuple[_Make, _Like]:
         return _core.full(_shape(shape), value, default_float(device) if dtype is None else dtype, device)
 
     @of_array
-    def like(x, /, *, dtype=None, device=None):
+    def like(x, /, *, dtype=None, device=None, shape=None):
         device = x.device if device is None else device
-        return _core.full(x.shape, value, x.dtype if dtype is None else dtype, device)
+        return _core.full(x.shape if shape is None else _shape(shape), value, x.dtype if dtype is None else dtype, device)
 
-    parameters = "dtype : dtype, optional\ndevice : Device or str, optional\n\nReturns\n-------\nArray\n"
+    parameters = "dtype : dtype, optional\ndevice : Device or str, optional\n"
+    returns = "\nReturns\n-------\nArray\n"
     head = "Parameters\n----------\n"
-    make.__doc__ = f"An array of {what}.\n\n{head}shape : int or tuple of int\n{parameters}"
-    like.__doc__ = f"An array of {what}, of the shape of another one.\n\n{head}x : Array\n{parameters}"
+    make.__doc__ = f"An array of {what}.\n\n{head}shape : int or tuple of int\n{parameters}{returns}"
+    shape = "shape : int or tuple of int, optional\n    Another one.\n"
+    like.__doc__ = f"An array of {what}, of the shape of another one.\n\n{head}x : Array\n{parameters}{shape}{returns}"
     for function, own in ((make, name), (like, name + "_like")):
         function.__name__ = function.__qualname__ = own
         function.__module__ = "zerostride"
@@ -220,6 +224,7 @@ def full_like(
     *,
     dtype: DTypeLike | None = None,
     device: DeviceLike = None,
+    shape: Shape | None = None,
 ) -> Array:
     """An array of one value, of the shape of another one.
 
@@ -229,13 +234,15 @@ def full_like(
     fill_value : number or bool
     dtype : dtype, optional
     device : Device or str, optional
+    shape : int or tuple of int, optional
+        Another one.
 
     Returns
     -------
     Array
     """
     device = x.device if device is None else device
-    return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device)
+    return full(x.shape if shape is None else shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
 def arange(

@@ -15,7 +15,7 @@ from ._types import AnyArray, DeviceLike, Number
 
 __all__ = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
-    "float64", "e", "inf", "nan", "newaxis", "pi", "astype", "can_cast", "finfo", "iinfo", "isdtype",
+    "float64", "complex64", "complex128", "e", "inf", "nan", "newaxis", "pi", "astype", "can_cast", "finfo", "iinfo", "isdtype",
     "result_type",
 ]  # fmt: skip
 
@@ -23,6 +23,8 @@ bool = np.dtype("bool")
 int8, int16, int32, int64 = map(np.dtype, ("int8", "int16", "int32", "int64"))
 uint8, uint16, uint32, uint64 = map(np.dtype, ("uint8", "uint16", "uint32", "uint64"))
 float16, float32, float64 = map(np.dtype, ("float16", "float32", "float64"))
+# No device computes with them: they are there for those who ask whether a type is one of them.
+complex64, complex128 = map(np.dtype, ("complex64", "complex128"))
 
 e, inf, nan, newaxis, pi = np.e, np.inf, np.nan, None, np.pi
 
@@ -32,10 +34,10 @@ KINDS = {
     "signed integer": (int8, int16, int32, int64),
     "unsigned integer": (uint8, uint16, uint32, uint64),
     "real floating": (float32, float64),
-    "complex floating": (),
+    "complex floating": (complex64, complex128),
 }
 KINDS["integral"] = KINDS["signed integer"] + KINDS["unsigned integer"]
-KINDS["numeric"] = KINDS["integral"] + KINDS["real floating"]
+KINDS["numeric"] = KINDS["integral"] + KINDS["real floating"] + KINDS["complex floating"]
 
 
 def is_float(dtype):
@@ -123,6 +125,8 @@ def result_type(*arrays_and_dtypes: DTypeLike | AnyArray | Number) -> np.dtype:
     types = [_dtype(x) for x in arrays_and_dtypes if not isinstance(x, (builtins.bool, int, float))]
     if not types:
         raise TypeError("result_type takes an array or a type at least, and got numbers alone")
+    if any(dtype.kind == "c" for dtype in types):
+        return complex128 if any(dtype in (complex128, float64) for dtype in types) else complex64
     result = types[0]
     for other in types[1:]:
         result = _core.promote(result, other)
@@ -165,6 +169,9 @@ def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     FloatInfo
     """
     dtype = _dtype(type)
+    if dtype.kind == "c":
+        # Limits are those of the parts.
+        dtype = float32 if dtype == complex64 else float64
     if not is_float(dtype):
         raise TypeError(f"finfo takes a float type, not {dtype}: use iinfo")
     if dtype.name == "bfloat16":

@@ -1,8 +1,8 @@
 """Lookups: indexing by arrays of integers and of truth values.
 
-Elements are looked up on the device. An index that the host has raises outside of its axis. One of an array of ours leads
-to the nearest element, as in JAX: raising would take a read, which NumPy's functions do. What is written to elements that
-arrays name is written by NumPy, on the host.
+Elements are looked up and written on the device. An index that the host has raises outside of its axis. One of an array of
+ours leads to the nearest element, as in JAX: raising would take a read, which NumPy's functions do. Of a mask of ours it is
+read how many are true.
 """
 
 import numpy as np
@@ -21,13 +21,6 @@ def _plain(parts):
 def lookup(x, read):
     """What ``read`` gives of an array of NumPy, on the device of ``x``."""
     return upload(np.ascontiguousarray(read(np.asarray(x))) if x.ndim else np.asarray(read(np.asarray(x))), x.device)
-
-
-def scatter(x, write):
-    """Lets ``write`` change the elements of ``x``."""
-    elements = np.array(x)
-    write(elements)
-    x._replace(upload(elements, x.device))
 
 
 def must_be_inside(indices, length, axis):
@@ -60,11 +53,11 @@ def _index(indices, length, axis, device):
 
 
 def _parts(key):
-    """The parts of a key, whose masks are NumPy's: what they select is found on the host."""
+    """The parts of a key, whose masks are arrays."""
     parts = key if isinstance(key, tuple) else (key,)
     if sum(part is Ellipsis for part in parts) > 1:
         raise IndexError("an index has one ellipsis at most")
-    return tuple(np.asarray(part) if _is_mask(part) else part for part in parts)
+    return tuple(np.asarray(part) if _is_mask(part) and not isinstance(part, Array) else part for part in parts)
 
 
 def _arrays(parts, x):
@@ -97,6 +90,11 @@ def _is_mask(part):
     return getattr(part, "dtype", None) == np.bool_
 
 
+def _is_whole(part, x):
+    """Whether a part of a key is a mask of leading axes, all of them as long."""
+    return _is_mask(part) and part.ndim and part.shape == x.shape[: part.ndim]
+
+
 def _is_basic(part):
     return part is None or part is Ellipsis or isinstance(part, slice)
 
@@ -114,6 +112,8 @@ def get(x, key):
     if any(_is_mask(part) and not part.ndim for part in key):
         # A truth value is an axis of one or none.
         return lookup(x, lambda elements: np.asarray(elements[_plain(key)]))
+    if len(key) == 1 and isinstance(key[0], Array) and _is_whole(key[0], x):
+        return _core.compress(x, key[0])
     parts = _arrays(key, x)
     is_basic = [_is_basic(part) for part in parts]
     view = x[tuple(part if basic else slice(None) for part, basic in zip(parts, is_basic))]
@@ -151,12 +151,22 @@ def _found(x, indices, others, shape, count):
 
 def put(x, key, value):
     """``x[key] = value`` for keys with arrays in them."""
-    key, value = _plain(_parts(key)), np.asarray(_core.written(x, value))
-
-    def write(elements):
-        elements[key] = value
-
-    scatter(x, write)
+    key, value = _parts(key), _core.written(x, value)
+    if len(key) == 1 and _is_whole(key[0], x) and value.ndim <= x.ndim - key[0].ndim:
+        # As many as there are: nothing has to be found.
+        mask = key[0] if isinstance(key[0], Array) else upload(key[0], x.device)
+        mask = _core.reshape(mask, [*mask.shape, *[1] * (x.ndim - mask.ndim)])
+        rest = _core.broadcast_to(value, x.shape[x.ndim - value.ndim :] if value.ndim else [])
+        x._replace(_core.select(mask, _core.broadcast_to(rest, x.shape), x))
+        return
+    numbers = _core.reshape(_core.coordinate([x.size], 0, x.device), x.shape)
+    places = get(numbers, key)
+    while value.ndim > places.ndim and value.shape[0] == 1:
+        value = _core.squeeze(value, 0)
+    value = _core.broadcast_to(value, places.shape)
+    if places.size:
+        flat, *written = (_core.reshape(each, [each.size]) for each in (x, places, value))
+        x._replace(_core.reshape(_core.scatter(flat, written[:1], written[1]), x.shape))
 
 
 def take_at(x, indices, axis):

@@ -84,7 +84,7 @@ class Info:
         return {
             dtype.name: dtype
             for dtype in known
-            if device.supports(dtype) and (kind is None or isdtype(dtype, kind))
+            if dtype.kind != "c" and device.supports(dtype) and (kind is None or isdtype(dtype, kind))
         }
 
     def devices(self) -> tuple[Device, ...]:

@@ -16,7 +16,8 @@ from ._types import AnyArray, Axes, Shape
 
 __all__ = [
     "align", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis",
-    "permute_dims", "repeat", "reshape", "roll", "sliding_window_view", "squeeze", "stack", "tile", "unstack",
+    "permute_dims", "repeat", "reshape", "roll", "sliding_window_view", "squeeze", "stack", "tile", "transpose",
+    "unstack",
 ]  # fmt: skip
 
 
@@ -314,6 +315,22 @@ def permute_dims(x: AnyArray, /, axes: Sequence[int]) -> Array:
     Array
     """
     return _core.permute(x, integers(axes, "the axes of permute_dims"))
+
+
+@of_array
+def transpose(x: AnyArray, /, axes: Sequence[int] | None = None) -> Array:
+    """NumPy's name for ``permute_dims``: without axes their order is reversed.
+
+    Parameters
+    ----------
+    x : Array
+    axes : tuple of int, optional
+
+    Returns
+    -------
+    Array
+    """
+    return permute_dims(x, tuple(reversed(range(x.ndim))) if axes is None else axes)
 
 
 @of_array

@@ -112,6 +112,12 @@ def _repr(self):
     return f"Array({_text(self, 'Array(', dtype)}{dtype}, device='{self.device}')"
 
 
+def _repr_inline(self, max_width):
+    """What xarray shows of an array beside others, in a width. It computes nothing."""
+    text = f"zerostride.Array on {self.device.name}"
+    return text if len(text) <= max_width else text[: max_width - 3] + "..."
+
+
 def _str(self):
     return _text(self) if self.ndim else str(self.item())
 
@@ -190,6 +196,14 @@ def _deepcopied(self, memo):
     return self._copy()
 
 
+def _strides(self):
+    """Bytes from an element to the next one along each axis, as ``numpy.asarray`` of the array has them."""
+    steps = [self.itemsize]
+    for length in reversed(self.shape[1:]):
+        steps.append(steps[-1] * max(length, 1))
+    return tuple(reversed(steps[: self.ndim]))
+
+
 def _take(self, indices, axis=None, out=None, mode="raise"):
     """As ``numpy.take``: without an axis, elements of the array as if it were flat."""
     return np.take(self, indices, axis, out, mode)
@@ -215,7 +229,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **options):
 
 
 def _array_function(self, function, types, args, kwargs):
-    from . import _numpy, _numpy_linear
+    from . import _numpy, _numpy_linear, _numpy_numbers, _numpy_selecting, _numpy_shapes  # noqa: F401
 
     return _numpy.function(self, function, types, args, kwargs)
 
@@ -247,26 +261,36 @@ METHODS = {
     "__reduce_ex__": _reduce_ex,
     "__rdivmod__": _rdivmod,
     "__repr__": _repr,
+    "_repr_inline_": _repr_inline,
     "__rmatmul__": _rmatmul,
     "__str__": _str,
     "argsort": lambda self, axis=-1: np.argsort(self, axis),
     "astype": _astype,
     "clip": lambda self, min=None, max=None: _elementwise.clip(self, min, max),
+    "compress": lambda self, condition, axis=None, out=None: np.compress(condition, self, axis, out),
     "conj": _elementwise.conj,
+    "conjugate": _elementwise.conj,
     "copy": _copied,
     "cumprod": lambda self, axis=None, dtype=None, out=None: np.cumprod(self, axis, dtype, out),
     "cumsum": lambda self, axis=None, dtype=None, out=None: np.cumsum(self, axis, dtype, out),
+    "diagonal": lambda self, offset=0, axis1=0, axis2=1: np.diagonal(self, offset, axis1, axis2),
+    "dot": lambda self, b, out=None: np.dot(self, b, out),
     "flatten": _ravel,
+    "imag": property(_elementwise.imag, doc="The imaginary part, which is 0."),
     "nonzero": _searching.nonzero,
     "ravel": _ravel,
     "reshape": _reshape,
+    "real": property(lambda self: self, doc="The real part, which is the array."),
     "repeat": lambda self, repeats, axis=None: _manipulation.repeat(self, repeats, axis=axis),
     "round": _elementwise.rounded,
+    "searchsorted": lambda self, v, side="left", sorter=None: np.searchsorted(self, v, side, sorter),
     "squeeze": lambda self, axis=None: _manipulation.squeeze(self, axis),
+    "strides": property(_strides),
     "swapaxes": lambda self, a, b: _manipulation.moveaxis(self, (a, b), (b, a)),
     "take": _take,
     "to_device": _to_device,
     "tolist": _tolist,
+    "trace": lambda self, offset=0, axis1=0, axis2=1, dtype=None, out=None: np.trace(self, offset, axis1, axis2, dtype, out),
     "transpose": _transpose,
 }  # fmt: skip
 for _function in (

@@ -14,7 +14,7 @@ from ._core import Array
 from ._creation import on_host
 from ._dtypes import default_float, default_int, is_float, is_integer, limits
 from ._indexing import must_be_inside
-from ._ufuncs import adapted, delivered, is_nothing, must_be_float
+from ._ufuncs import absent, adapted, delivered, is_nothing
 
 FUNCTIONS = {}
 # Asked for by `like=` alone: what they make is on the device of that array.
@@ -29,7 +29,7 @@ def function(like, function, types, args, kwargs):
         return CREATION[function](*args, **{**kwargs, "device": kwargs.get("device") or like.device})
     ours = FUNCTIONS.get(function)
     if ours is None:
-        return NotImplemented
+        raise TypeError(absent(function))
     return ours(*args, **kwargs)
 
 
@@ -44,8 +44,8 @@ def _implements(*functions, among=FUNCTIONS):
 def _reductions():
     pairs = [
         (np.sum, zs.sum), (np.prod, zs.prod), (np.mean, zs.mean), (np.std, zs.std), (np.var, zs.var),
-        (np.amin, zs.min), (np.min, zs.min), (np.amax, zs.max), (np.max, zs.max), (np.any, zs.any), (np.all, zs.all),
-        (np.argmin, zs.argmin), (np.argmax, zs.argmax),
+        (np.nansum, zs.nansum), (np.nanprod, zs.nanprod),
+        (np.nanmean, zs.nanmean), (np.nanstd, zs.nanstd), (np.nanvar, zs.nanvar),
     ]  # fmt: skip
     for theirs, ours in pairs:
 
@@ -53,12 +53,12 @@ def _reductions():
             return adapted(ours, a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
 
         FUNCTIONS[theirs] = call
-    # Their second argument is no type.
-    for theirs, ours in ((np.amin, zs.min), (np.min, zs.min), (np.amax, zs.max), (np.max, zs.max)):
-        FUNCTIONS[theirs] = lambda a, axis=None, out=None, keepdims=False, ours=ours, **options: adapted(
-            ours, a, axis=axis, out=out, keepdims=keepdims, **options
-        )
-    for theirs, ours in ((np.any, zs.any), (np.all, zs.all), (np.argmin, zs.argmin), (np.argmax, zs.argmax)):
+    # Their third argument is no type.
+    for theirs, ours in (
+        (np.amin, zs.min), (np.min, zs.min), (np.amax, zs.max), (np.max, zs.max), (np.nanmin, zs.nanmin),
+        (np.nanmax, zs.nanmax), (np.any, zs.any), (np.all, zs.all), (np.argmin, zs.argmin), (np.argmax, zs.argmax),
+        (np.nanargmin, zs.nanargmin), (np.nanargmax, zs.nanargmax),
+    ):  # fmt: skip
         FUNCTIONS[theirs] = lambda a, axis=None, out=None, keepdims=False, ours=ours, **options: adapted(
             ours, a, axis=axis, out=out, keepdims=keepdims, **options
         )
@@ -67,42 +67,14 @@ def _reductions():
 _reductions()
 
 
-def _nan_reductions():
-    def ignoring(ours, instead):
-        def call(a, axis=None, dtype=None, out=None, keepdims=False, **options):
-            known = zs.where(zs.isnan(a), instead, a) if is_float(a.dtype) else a
-            return adapted(ours, known, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
+for _theirs, _scan in (
+    (np.cumsum, zs.cumsum), (np.cumprod, zs.cumprod), (np.nancumsum, zs.nancumsum), (np.nancumprod, zs.nancumprod),
+):  # fmt: skip
 
-        return call
+    def _scanned(a, axis=None, dtype=None, out=None, ours=_scan):
+        return delivered(ours(a, axis=axis, dtype=_dtype(dtype)), out)
 
-    FUNCTIONS[np.nansum] = ignoring(zs.sum, 0.0)
-    FUNCTIONS[np.nanprod] = ignoring(zs.prod, 1.0)
-
-    def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
-        dtype = np.dtype(dtype) if dtype is not None else a.dtype if is_float(a.dtype) else default_float(a.device)
-        must_be_float(dtype, "nanmean")
-        # Sums and counts are more than narrow floats hold.
-        wide = zs.astype(a, dtype if dtype.itemsize > 2 else zs.float32)
-        counts = zs.sum(zs.astype(~zs.isnan(wide), wide.dtype), axis=axis, keepdims=bool(keepdims))
-        total = FUNCTIONS[np.nansum](wide, axis=axis, keepdims=keepdims)
-        return delivered(zs.astype(total / counts, dtype), out)
-
-    FUNCTIONS[np.nanmean] = nanmean
-
-
-_nan_reductions()
-
-
-@_implements(np.cumsum)
-def _cumsum(a, axis=None, dtype=None, out=None):
-    a, axis = (a.ravel(), 0) if axis is None else (a, axis)
-    return delivered(zs.cumulative_sum(a, axis=axis, dtype=dtype), out)
-
-
-@_implements(np.cumprod)
-def _cumprod(a, axis=None, dtype=None, out=None):
-    a, axis = (a.ravel(), 0) if axis is None else (a, axis)
-    return delivered(zs.cumulative_prod(a, axis=axis, dtype=dtype), out)
+    FUNCTIONS[_theirs] = _scanned
 
 
 def _ours(arrays):
@@ -308,6 +280,8 @@ def _tile(A, reps):
 
 @_implements(np.diff)
 def _diff(a, n=1, axis=-1, prepend=None, append=None):
+    if n == 0:
+        return a._copy()
     before, after = (None if is_nothing(side) else side for side in (prepend, append))
     return zs.diff(a, n=n, axis=axis, prepend=before, append=after)
 
@@ -343,13 +317,20 @@ def _isin(element, test_elements, assume_unique=False, invert=False, *, kind=Non
 
 
 @_implements(np.unique)
-def _unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, **options):
-    if axis is not None or options.get("equal_nan", True) is not True:
-        raise TypeError("unique of zerostride takes no axis and no equal_nan")
-    found = np.unique(np.asarray(ar), return_index, return_inverse, return_counts)
-    if not isinstance(found, tuple):
-        return zs.asarray(found, device=ar.device)
-    return tuple(zs.asarray(each, device=ar.device) for each in found)
+def _unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True):
+    if axis is not None:
+        raise TypeError("numpy.unique of zerostride takes no axis: number the rows first, as by a hash of each")
+    (ar,) = _ours([ar])
+    values, indices, inverse, counts = zs.unique_all(ar)
+    lost = int(zs.count_nonzero(zs.isnan(values))) if equal_nan and is_float(ar.dtype) else 0
+    if lost > 1:
+        # Every NaN is a value of its own there, and all are last. They become the first of them.
+        first = values.size - lost
+        values, indices, inverse = values[: first + 1], indices[: first + 1], zs.minimum(inverse, first)
+        counts = zs.concat([counts[:first], zs.sum(counts[first:], keepdims=True)])
+    wanted = (True, return_index, return_inverse, return_counts)
+    found = tuple(each for each, is_wanted in zip((values, indices, inverse, counts), wanted) if is_wanted)
+    return found if len(found) > 1 else values
 
 
 @_implements(np.tril)

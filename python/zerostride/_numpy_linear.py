@@ -8,8 +8,10 @@ import zerostride as zs
 from zerostride import linalg
 
 from ._arguments import axes_of
+from ._dtypes import default_int
 from ._linear import _product
 from ._numpy import FUNCTIONS, _implements, _ours
+from ._solvers import EighResult, QRResult, SlogdetResult, SVDResult, solved
 from ._ufuncs import delivered
 
 
@@ -140,3 +142,55 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     found = linalg.matrix_norm(zs.moveaxis(x, tuple(axes), (-2, -1)), ord=ord, keepdims=True)
     found = zs.moveaxis(found, (-2, -1), tuple(axes))
     return found if keepdims else zs.squeeze(found, tuple(axes))
+
+
+def _solver(name, kind=None):
+    theirs = getattr(np.linalg, name)
+
+    def call(*arrays, **options):
+        found = solved(lambda *hosts: _plain(theirs(*hosts, **options)), f"numpy.linalg.{name}", *_ours(arrays))
+        return kind(*found) if kind else found
+
+    return call
+
+
+def _plain(found):
+    return tuple(found) if isinstance(found, tuple) else found
+
+
+FUNCTIONS.update({
+    getattr(np.linalg, name): _solver(name)
+    for name in ("cholesky", "cond", "det", "eigvalsh", "inv", "pinv", "solve", "svdvals")
+})  # fmt: skip
+FUNCTIONS.update({np.linalg.eigh: _solver("eigh", EighResult), np.linalg.slogdet: _solver("slogdet", SlogdetResult)})
+
+
+@_implements(np.linalg.qr)
+def _qr(a, mode="reduced"):
+    found = solved(lambda x: _plain(np.linalg.qr(x, mode)), "numpy.linalg.qr", a)
+    return QRResult(*found) if isinstance(found, tuple) else found
+
+
+@_implements(np.linalg.svd)
+def _svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+    found = solved(lambda x: _plain(np.linalg.svd(x, full_matrices, compute_uv, hermitian)), "numpy.linalg.svd", a)
+    return SVDResult(*found) if isinstance(found, tuple) else found
+
+
+@_implements(np.linalg.matrix_rank)
+def _matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
+    if A.ndim < 2:
+        return zs.astype(zs.any(A != 0), default_int(A.device))
+    found = solved(lambda x: np.linalg.matrix_rank(x, tol, hermitian, rtol=rtol), "numpy.linalg.matrix_rank", A)
+    return zs.astype(found, default_int(A.device))
+
+
+@_implements(np.linalg.lstsq)
+def _lstsq(a, b, rcond=None):
+    a, b = _ours([a, b])
+    return solved(lambda a, b: _lstsq_of(a, b, rcond), "numpy.linalg.lstsq", a, b)
+
+
+def _lstsq_of(a, b, rcond):
+    x, residuals, rank, values = np.linalg.lstsq(a, b, rcond)
+    return x, residuals, np.asarray(rank), values

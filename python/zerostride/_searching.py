@@ -1,12 +1,11 @@
 """Where elements are: searches, lookups, sorting and sets.
 
-Searching for extremes and choosing by a condition run on the device. What has a shape that depends on the elements,
-sorting and sets are done by NumPy on the host.
+All of it runs on the device. Where a shape depends on the elements, how many there are is read.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +13,9 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._arguments import arrays_of, axes_of, axis_of, of_array
 from ._core import Array
-from ._creation import asarray, beside, upload
-from ._dtypes import default_int
-from ._indexing import lookup, take_along, take_at
+from ._creation import asarray, beside, on_host
+from ._dtypes import default_float, default_int, is_float
+from ._indexing import take_along, take_at
 from ._types import AnyArray, Operand
 
 __all__ = [
@@ -68,7 +67,11 @@ def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -
     return _extreme("argmin", x, axis, keepdims)
 
 
-def where(condition: AnyArray | bool, x1: Operand, x2: Operand, /) -> Array:
+@overload
+def where(condition: AnyArray, /) -> tuple[Array, ...]: ...
+@overload
+def where(condition: AnyArray | bool, x1: Operand, x2: Operand, /) -> Array: ...
+def where(condition, x1=None, x2=None, /):
     """Elements of ``x1`` where a condition is true, else of ``x2``.
 
     Parameters
@@ -76,11 +79,14 @@ def where(condition: AnyArray | bool, x1: Operand, x2: Operand, /) -> Array:
     condition : Array
         Of bool.
     x1, x2 : Array or number
+        Without either it is :func:`nonzero`, as NumPy's.
 
     Returns
     -------
     Array
     """
+    if x1 is None and x2 is None:
+        return nonzero(condition)
     first = next((x for x in (condition, x1, x2) if isinstance(x, Array)), None)
     if first is None:
         return _core.select(asarray(condition), x1, x2)
@@ -101,12 +107,26 @@ def nonzero(x: AnyArray, /) -> tuple[Array, ...]:
     """
     if x.ndim == 0:
         raise ValueError("nonzero takes an array with axes")
-    return tuple(_indices(found, x) for found in np.nonzero(np.asarray(x)))
+    found = _indices(_core.nonzero(x), x)
+    return tuple(found[axis] for axis in range(x.ndim))
 
 
-def _indices(array, like):
-    """Indices of NumPy as elements of the default type."""
-    return upload(np.asarray(array).astype(default_int(like.device)), like.device)
+def _indices(found, like):
+    """Indices as elements of the default type."""
+    return _core.cast(found, default_int(like.device))
+
+
+def _alike(x, other):
+    """An array and an operand of one type, beside it."""
+    if isinstance(other, (bool, int, float)):
+        # A number that the type does not hold equals none of its elements, but lies among them.
+        other = np.asarray(other, np.result_type(x.dtype, np.min_scalar_type(other)))
+    other = asarray(other, device=x.device)
+    try:
+        dtype = _core.promote(x.dtype, other.dtype)
+    except TypeError:
+        dtype = default_float(x.device)
+    return _core.cast(x, dtype), _core.cast(other, dtype)
 
 
 @of_array
@@ -129,8 +149,10 @@ def searchsorted(
     -------
     Array
     """
-    sorter = None if sorter is None else np.asarray(sorter)
-    return _indices(np.searchsorted(np.asarray(x1), np.asarray(x2), side=side, sorter=sorter), x1)
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted has no side {side!r}: there are 'left' and 'right'")
+    x1 = x1 if sorter is None else take_at(x1, sorter, 0)
+    return _indices(_core.searchsorted(*_alike(x1, x2), side == "right"), x1)
 
 
 @of_array
@@ -194,13 +216,7 @@ def sort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bo
     -------
     Array
     """
-    axis = axis_of(axis, x.ndim, "sort")
-
-    def read(elements):
-        ordered = np.sort(elements, axis=axis, stable=True)
-        return np.flip(ordered, axis) if descending else ordered
-
-    return lookup(x, read)
+    return _core.sort(x, axis_of(axis, x.ndim, "sort"), descending)
 
 
 @of_array
@@ -219,15 +235,7 @@ def argsort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable:
     -------
     Array
     """
-    axis = axis_of(axis, x.ndim, "argsort")
-    elements = np.asarray(x)
-    if descending:
-        # Of the reverse, so that equal elements stay in their order once it is turned around again.
-        found = np.argsort(np.flip(elements, axis), axis=axis, stable=True)
-        found = x.shape[axis] - 1 - np.flip(found, axis)
-    else:
-        found = np.argsort(elements, axis=axis, stable=True)
-    return _indices(found, x)
+    return _indices(_core.argsort(x, axis_of(axis, x.ndim, "argsort"), descending), x)
 
 
 def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Array:
@@ -243,8 +251,12 @@ def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Array:
     -------
     Array
     """
-    (like,) = arrays_of("isin", [x2 if isinstance(x1, int) else x1], [x2])
-    return upload(np.isin(np.asarray(x1), np.asarray(x2), invert=invert), like.device)
+    if isinstance(x1, int):
+        test, element = _alike(*arrays_of("isin", [x2]), x1)
+    else:
+        element, test = _alike(*arrays_of("isin", [x1], [x2]), x2)
+    found = _core.isin(element, test)
+    return ~found if invert else found
 
 
 class UniqueAll(NamedTuple):
@@ -270,11 +282,25 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
-def _unique(x, **numbers):
-    """The different elements in order, and numbers of them. Every NaN differs from every other."""
-    found = np.unique(np.asarray(x), equal_nan=False, **numbers)
-    values, *indices = found if numbers else (found,)
-    return upload(values, x.device), *(_indices(each, x) for each in indices)
+def _unique(x):
+    """The different elements in order, where each is first, which each element is, and how often it is there."""
+    values, *indices = _core.unique(x)
+    indices = [_indices(each, x) for each in indices]
+    if not (values.size and is_float(x.dtype)):
+        return values, *indices
+    last = on_host(_core.select(values[-1:] != values[-1:], indices[2][-1:], 0))
+    count = int(last[0])
+    if count < 2:
+        return values, *indices
+    # Every NaN differs from every other.
+    first, inverse, counts = indices
+    flat = _core.reshape(x, [x.size])
+    is_nan = flat != flat
+    number = _core.reduce("cumsum", _core.cast(is_nan, inverse.dtype), [0]) + (len(values) - 2)
+    inverse = _core.select(_core.reshape(is_nan, x.shape), _core.reshape(number, x.shape), inverse)
+    first = _core.concat([first[:-1], _indices(_core.nonzero(is_nan), x)[0]], 0)
+    counts = _core.concat([counts[:-1], _core.full([count], 1, counts.dtype, x.device)], 0)
+    return _core.concat([values[:-1], _core.compress(flat, is_nan)], 0), first, inverse, counts
 
 
 @of_array
@@ -289,7 +315,7 @@ def unique_all(x: AnyArray, /) -> UniqueAll:
     -------
     UniqueAll
     """
-    return UniqueAll(*_unique(x, return_index=True, return_inverse=True, return_counts=True))
+    return UniqueAll(*_unique(x))
 
 
 @of_array
@@ -304,7 +330,8 @@ def unique_counts(x: AnyArray, /) -> UniqueCounts:
     -------
     UniqueCounts
     """
-    return UniqueCounts(*_unique(x, return_counts=True))
+    values, _, _, counts = _unique(x)
+    return UniqueCounts(values, counts)
 
 
 @of_array
@@ -319,7 +346,8 @@ def unique_inverse(x: AnyArray, /) -> UniqueInverse:
     -------
     UniqueInverse
     """
-    return UniqueInverse(*_unique(x, return_inverse=True))
+    values, _, inverse, _ = _unique(x)
+    return UniqueInverse(values, inverse)
 
 
 @of_array
@@ -334,5 +362,4 @@ def unique_values(x: AnyArray, /) -> Array:
     -------
     Array
     """
-    (values,) = _unique(x)
-    return values
+    return _unique(x)[0]

@@ -17,7 +17,7 @@ from ._manipulation import broadcast_to, concat
 from ._types import AnyArray, Axes, Operand
 
 __all__ = [
-    "all", "any", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "log_softmax", "logsumexp", "max",
+    "all", "any", "count_nonzero", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "log_softmax", "logsumexp", "max",
     "mean", "min", "prod", "softmax", "std", "sum", "var",
 ]  # fmt: skip
 
@@ -76,22 +76,65 @@ def prod(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, k
     return _core.reduce("prod", _as(x, accumulating(x, dtype)), axes(x, axis, "prod"), keepdims)
 
 
-@_documented("The arithmetic mean. That of no elements is NaN.")
-def mean(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    return _core.reduce("mean", _floats(x), axes(x, axis, "mean"), keepdims)
+def _averaged(x, dtype, what):
+    """Elements of a type that a mean may have."""
+    if dtype is None:
+        return _floats(x)
+    if not is_float(np.dtype(dtype)):
+        raise TypeError(f"{what} of zerostride is a float, not {np.dtype(dtype)}: cast it by astype")
+    return _as(x, np.dtype(dtype))
 
 
-_CORRECTION = "correction : number\n    What is taken off the number of elements that is divided by.\n"
+_FLOAT = "dtype : dtype, optional\n    Of the result, and of what is added up.\n"
 
 
-@_documented("The variance.", _AXES + _CORRECTION + _KEEP)
-def var(x: AnyArray, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    return _core.reduce("var", _floats(x), axes(x, axis, "var"), keepdims, float(correction))
+@_documented("The arithmetic mean. That of no elements is NaN.", _AXES + _FLOAT + _KEEP)
+def mean(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
+    return _core.reduce("mean", _averaged(x, dtype, "mean"), axes(x, axis, "mean"), keepdims)
 
 
-@_documented("The standard deviation.", _AXES + _CORRECTION + _KEEP)
-def std(x: AnyArray, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    return _core.reduce("std", _floats(x), axes(x, axis, "std"), keepdims, float(correction))
+_CORRECTION = """correction : number
+    What is taken off the number of elements that is divided by. ``ddof`` is NumPy's name for it.
+"""
+
+
+def _taken_off(name, correction, ddof):
+    if ddof is not None and correction:
+        raise ValueError(f"{name} takes correction or ddof, which is another name for it, and not both")
+    return float(correction if ddof is None else ddof)
+
+
+def _spread(name, x, axis, dtype, correction, ddof, keepdims):
+    correction = _taken_off(name, correction, ddof)
+    return _core.reduce(name, _averaged(x, dtype, name), axes(x, axis, name), keepdims, correction)
+
+
+@_documented("The variance.", _AXES + _FLOAT + _CORRECTION + _KEEP)
+def var(
+    x: AnyArray,
+    /,
+    *,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
+    correction: float = 0.0,
+    ddof: float | None = None,
+    keepdims: bool = False,
+) -> Array:
+    return _spread("var", x, axis, dtype, correction, ddof, keepdims)
+
+
+@_documented("The standard deviation.", _AXES + _FLOAT + _CORRECTION + _KEEP)
+def std(
+    x: AnyArray,
+    /,
+    *,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
+    correction: float = 0.0,
+    ddof: float | None = None,
+    keepdims: bool = False,
+) -> Array:
+    return _spread("std", x, axis, dtype, correction, ddof, keepdims)
 
 
 @_documented("The greatest element. NaN wins.")
@@ -104,18 +147,27 @@ def min(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _core.reduce("amin", x, axes(x, axis, "min"), keepdims)
 
 
+_OUT = "out : Array, optional\n    NumPy's: where the result goes.\n"
+
+
+def _delivered(result, out):
+    from ._ufuncs import delivered
+
+    return delivered(result, out)
+
+
 def _truth(x):
     return _as(x, np.dtype("bool"))
 
 
-@_documented("Whether all elements are other than 0.")
-def all(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    return _core.reduce("all", _truth(x), axes(x, axis, "all"), keepdims)
+@_documented("Whether all elements are other than 0.", _AXES + _KEEP + _OUT)
+def all(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, out: Array | None = None) -> Array:
+    return _delivered(_core.reduce("all", _truth(x), axes(x, axis, "all"), keepdims), out)
 
 
-@_documented("Whether an element is other than 0.")
-def any(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    return _core.reduce("any", _truth(x), axes(x, axis, "any"), keepdims)
+@_documented("Whether an element is other than 0.", _AXES + _KEEP + _OUT)
+def any(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, out: Array | None = None) -> Array:
+    return _delivered(_core.reduce("any", _truth(x), axes(x, axis, "any"), keepdims), out)
 
 
 @_documented("How many elements are other than 0.")
@@ -174,13 +226,23 @@ def cumulative_prod(
     return _cumulative("cumulative_prod", "cumprod", ones, x, axis, dtype, include_initial)
 
 
+@_documented("NumPy's name for ``cumulative_sum``: without an axis the array is flat.", f"x : Array\naxis : int, optional\n{_DTYPE}")
+def cumsum(x: AnyArray, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    return cumulative_sum(x.ravel() if axis is None else x, axis=0 if axis is None else axis, dtype=dtype)
+
+
+@_documented("NumPy's name for ``cumulative_prod``: without an axis the array is flat.", f"x : Array\naxis : int, optional\n{_DTYPE}")
+def cumprod(x: AnyArray, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    return cumulative_prod(x.ravel() if axis is None else x, axis=0 if axis is None else axis, dtype=dtype)
+
+
 @of_array
 def diff(
     x: AnyArray,
     /,
+    n: int = 1,
     *,
     axis: int = -1,
-    n: int = 1,
     prepend: Operand | None = None,
     append: Operand | None = None,
 ) -> Array:
@@ -189,9 +251,9 @@ def diff(
     Parameters
     ----------
     x : Array
-    axis : int
     n : int
         How often this is done.
+    axis : int
     prepend, append : Array or number, optional
         What is set before and behind first; a number and an array without axes as one element of the axis.
 

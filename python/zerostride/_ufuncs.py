@@ -2,6 +2,7 @@
 
 import builtins
 import inspect
+import math
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from . import _core
 from ._core import Array
 from ._creation import beside
 from ._dtypes import default_float, is_float
+from ._segments import at, reduceat
+from ._statistics import _floats
 
 
 def is_nothing(value):
@@ -46,10 +49,8 @@ def _of_ufunc(ufunc):
         name = "divide"
     if name in _PRODUCTS:
         return _PRODUCTS[name]
-    if name == "float_power":
-        return _float_power
-    if name == "divmod":
-        return divmod
+    if name in _COMPOSED:
+        return _COMPOSED[name]
     if name in _CRATES:
         return lambda *operands: _core.apply(*_CRATES[name], *operands)
     name = _NAMES.get(name, name)
@@ -62,6 +63,26 @@ def _float_power(x1, x2):
     return _core.apply("pow", "float", *wide)
 
 
+def _modf(x):
+    x = _floats(x)
+    whole = zs.trunc(x)
+    return zs.copysign(zs.where(zs.isinf(x), 0.0, x - whole), x), whole
+
+
+def _heaviside(x1, x2):
+    x1 = _floats(x1) if isinstance(x1, Array) else zs.asarray(float(x1), dtype=_floats(x2).dtype, device=x2.device)
+    return zs.where(x1 == 0, x2, zs.where(zs.isnan(x1), x1, zs.astype(x1 > 0, x1.dtype)))
+
+
+def _logaddexp2(x1, x2):
+    return zs.logaddexp(x1 * math.log(2), x2 * math.log(2)) / math.log(2)
+
+
+_COMPOSED = {
+    "divmod": divmod, "float_power": _float_power, "heaviside": _heaviside, "logaddexp2": _logaddexp2, "modf": _modf,
+}  # fmt: skip
+
+
 def _known(x):
     return isinstance(x, (Array, np.ndarray, np.generic, bool, int, float))
 
@@ -72,27 +93,39 @@ def ufunc(ufunc, method, inputs, options):
     operands = inputs + (out or ())
     if not builtins.all(_known(x) or x is None for x in operands if not isinstance(x, (tuple, list))):
         return NotImplemented
-    dtype = options.pop("dtype", None)
+    dtype, chosen = options.pop("dtype", None), options.pop("where", True)
+    if chosen is not True and (method != "__call__" or out is None or ufunc.nout > 1):
+        if method != "reduce":
+            raise TypeError(f"numpy.{ufunc.__name__} of zerostride takes where= beside out= alone: choose by zerostride.where")
+        options["where"] = chosen
+    casting = options.pop("casting", "same_kind")
     # All axes are None, which is not as if it were not there.
     axis = 0 if method == "__call__" else options.pop("axis", 0)
     options = {name: value for name, value in options.items() if not _is_default(name, value)}
     if method == "__call__" and not options:
         function = _of_ufunc(ufunc)
         if function is None:
-            return NotImplemented
-        first = next(x for x in inputs if isinstance(x, Array)) if builtins.any(
-            isinstance(x, Array) for x in inputs
-        ) else None
+            raise TypeError(absent(ufunc))
+        first = next((x for x in inputs if isinstance(x, Array)), None)
         if first is None:
             # Only what the result goes to is ours.
             result = zs.asarray(ufunc(*inputs), device=out[0].device)
         else:
             result = function(*(beside(x, first) for x in inputs))
         if ufunc.nout > 1:
-            return result if out is None and dtype is None else NotImplemented
+            if dtype is not None:
+                raise TypeError(f"numpy.{ufunc.__name__} of zerostride takes no dtype: cast its results by astype")
+            return result if out is None else tuple(r if o is None else delivered(r, o) for r, o in zip(result, out))
         result = result if dtype is None else zs.astype(result, np.dtype(dtype))
+        if out is None:
+            return result
         # What it goes to may have more axes, or longer ones.
-        return delivered(result if out is None else zs.broadcast_to(result, out[0].shape), out)
+        if chosen is not True:
+            like = out[0] if first is None else first
+            result = zs.where(beside(chosen, like), result, beside(out[0], like))
+        if casting == "unsafe" and result.dtype != out[0].dtype:
+            result = zs.astype(result, out[0].dtype)
+        return delivered(zs.broadcast_to(result, out[0].shape), out)
     if method == "reduce" and ufunc.__name__ in _FOLDS:
         return adapted(_FOLDS[ufunc.__name__], inputs[0], axis=axis, dtype=dtype, out=out, **options)
     if method == "accumulate" and ufunc.__name__ in _SCANS:
@@ -102,12 +135,51 @@ def ufunc(ufunc, method, inputs, options):
         a, b = inputs
         a = zs.reshape(a, a.shape + (1,) * b.ndim)
         return delivered(_of_ufunc(ufunc)(a, b), out)
-    return NotImplemented
+    if method == "reduceat" and not options and ufunc.__name__ in _FOLDS and isinstance(inputs[0], Array):
+        return delivered(reduceat(_FOLDS[ufunc.__name__], *inputs, axis, None if dtype is None else np.dtype(dtype)), out)
+    if method == "at" and len(inputs) == 3 and ufunc.__name__ in _FOLDS:
+        return at(_of_ufunc(ufunc) if isinstance(inputs[0], Array) else ufunc, _FOLDS[ufunc.__name__], *inputs)
+    raise TypeError(absent(ufunc, "" if method == "__call__" else f".{method}", options))
+
+
+def absent(function, method="", options=()):
+    """What is said of a function of NumPy that is not here."""
+    module = (function.__module__ or "numpy") if hasattr(function, "__module__") else "numpy"
+    of = f" with {', '.join(options)}" if options else ""
+    remedy = _REMEDIES.get(function.__name__ + method, "pass numpy.asarray(x), which has its elements on the host")
+    return f"{module}.{function.__name__}{method}{of} is not there for arrays of zerostride: {remedy}"
+
+
+# What to call in place of functions that are not here.
+_REMEDIES = {
+    "apply_along_axis": "write the function over whole arrays, with axis=",
+    "apply_over_axes": "call the reduction with a tuple for its axis",
+    "piecewise": "compute each piece for all elements and choose by numpy.select",
+    "polyfit": "solve by numpy.linalg.lstsq of numpy.asarray(x)",
+    "resize": "repeat by numpy.tile, and take a slice",
+}
+
+
+# What leaves a reduction as it is, and what takes another value into it.
+_NOTHING = {zs.sum: 0, zs.prod: 1, zs.any: False, zs.all: True}
+_WITH = {zs.sum: zs.add, zs.prod: zs.multiply, zs.max: zs.maximum, zs.min: zs.minimum}
+
+
+def _chosen(function, x, where, initial):
+    """An array with what is left out of a reduction made nothing to it."""
+    nothing = _NOTHING.get(function, initial)
+    if nothing is None:
+        leaves_out = f"nan{function.__name__}"
+        remedy = "choose by zerostride.where" if not hasattr(np, leaves_out) else f"set the others to NaN, and call numpy.{leaves_out}"
+        remedy = "give initial= too" if function in _WITH else remedy
+        raise TypeError(f"{function.__name__} of zerostride takes no where= alone: {remedy}")
+    where = beside(where, x)
+    return zs.where(where, x, zs.astype(zs.asarray(nothing, device=x.device), x.dtype))
 
 
 def _is_default(name, value):
     """Whether an argument is as if it were not there, or says only what holds anyway."""
-    always = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "keepdims": False}
+    always = {"where": True, "order": "K", "subok": True, "keepdims": False}
     return is_nothing(value) or value is always.get(name, ())
 
 
@@ -136,10 +208,13 @@ def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0
     What is much smaller than what it is made of is computed at once: Dask keeps it, and would keep the other alive.
     """
     options = {name: value for name, value in options.items() if not _is_default(name, value)}
+    where, initial = options.pop("where", None), options.pop("initial", None)
     if options:
         raise TypeError(f"{function.__name__} of zerostride takes no {', '.join(options)}")
     out = out[0] if isinstance(out, tuple) else out
     x = x if isinstance(x, Array) else zs.asarray(x, device=out.device)
+    if where is not None:
+        x = _chosen(function, x, where, initial)
     takes = inspect.signature(function).parameters
     known = {"axis": axis, "keepdims": not is_nothing(keepdims) and bool(keepdims)}
     if "correction" in takes:
@@ -149,15 +224,13 @@ def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0
         if "dtype" in takes:
             known["dtype"] = dtype
         else:
-            if function in (zs.mean, zs.std, zs.var):
-                must_be_float(dtype, function.__name__)
             x = zs.astype(x, dtype)
     result = function(x, **known)
+    if initial is not None:
+        if function not in _WITH:
+            raise TypeError(f"{function.__name__} of zerostride takes no initial")
+        result = _WITH[function](result, initial)
     if 0 < 2 * result.size <= x.size:
         result.evaluate()
     return delivered(result, out)
 
-
-def must_be_float(dtype, what):
-    if not is_float(dtype):
-        raise TypeError(f"{what} of zerostride is a float, not {dtype}: cast it by astype")

@@ -12,11 +12,15 @@ device, by ``ZEROSTRIDE_DEVICE``, when it first computes; a client that only bui
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from functools import partial
+from importlib.util import find_spec
 from itertools import accumulate
 from math import gcd, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import dask
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -28,27 +32,45 @@ from ._core import Array
 
 if TYPE_CHECKING:
     import dask.array as da
+    from distributed import SpecCluster
 
-__all__ = ["from_dask", "reduce", "register", "to_numpy"]
+__all__ = ["LocalCluster", "from_dask", "reduce", "register", "to_numpy"]
 
 
 def register() -> None:
     """Makes arrays known to Dask as chunks. Importing this module has done it."""
-    import dask.array as da
+    import dask.array
     from dask.array import dispatch
     from dask.sizeof import sizeof
 
-    if Array in da.chunk_types._HANDLED_CHUNK_TYPES:
+    if Array in dask.array.chunk_types._HANDLED_CHUNK_TYPES:
         return
-    da.register_chunk_type(Array)
+    dask.array.register_chunk_type(Array)
     _sizeof.register(sizeof)
-    dispatch.concatenate_lookup.register(Array, lambda arrays, axis=0: zs.concat(arrays, axis=axis))
-    dispatch.tensordot_lookup.register(Array, lambda a, b, axes=2: zs.tensordot(a, b, axes=axes))
-    dispatch.take_lookup.register(Array, np.take)
-    dispatch.empty_lookup.register(Array, lambda shape, dtype=None, order="C": zs.empty(shape, dtype=dtype))
-    dispatch.divide_lookup.register(Array, _divide)
-    dispatch.numel_lookup.register(Array, _numel)
+    _register_lookups(dispatch)
     dispatch.to_numpy_dispatch.register(Array, lambda array, **options: np.asarray(array))
+    # Arrays of expressions, in a package of their own.
+    if find_spec("dask_array") is not None:
+        import dask_array
+        from dask_array import _dispatch
+
+        dask_array.register_chunk_type(Array)
+        _register_lookups(_dispatch)
+
+
+def _register_lookups(dispatch):
+    for name, function in {
+        "concatenate": lambda arrays, axis=0: zs.concat(arrays, axis=axis),
+        "divide": _divide,
+        "einsum": np.einsum,
+        "empty": lambda shape, dtype=None, order="C": zs.empty(shape, dtype=dtype),
+        "nannumel": _nannumel,
+        "numel": _numel,
+        "percentile": lambda array, q, method="linear": (np.percentile(array, q, method=method) if array.size else None, len(array)),
+        "take": np.take,
+        "tensordot": lambda a, b, axes=2: zs.tensordot(a, b, axes=axes),
+    }.items():
+        getattr(dispatch, f"{name}_lookup").register(Array, function)
 
 
 def _divide(a, b, dtype=None):
@@ -67,6 +89,11 @@ def _numel(x, axis=None, keepdims=False, dtype=np.float64):
     if dtype == zs.float64 and zs._dtypes.is_float(x.dtype):
         dtype = x.dtype
     return zs.full(shape, float(count) if dtype.kind == "f" else count, dtype=dtype, device=x.device)
+
+
+def _nannumel(x, axis=None, keepdims=False, dtype=np.float64):
+    known = zs.astype(zs.logical_not(zs.isnan(x)), _numel(x, axis, keepdims, dtype).dtype)
+    return zs.sum(known, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)
 
 
 def from_dask(array: da.Array, *, dtype: DTypeLike | None = None) -> da.Array:
@@ -105,6 +132,56 @@ def to_numpy(array: da.Array) -> da.Array:
     dask.array.Array
     """
     return array.map_blocks(np.asarray, dtype=array.dtype, meta=np.empty((0,) * array.ndim, array.dtype))
+
+
+def LocalCluster(
+    devices: Sequence[str] | None = None, *, memory_limit: str | int | float | None = "auto", **options: Any
+) -> SpecCluster:
+    """A cluster on this machine: a process for each device, of one thread, as one keeps an adapter busy.
+
+    Parameters
+    ----------
+    devices : sequence of str, optional
+        What each worker's ``ZEROSTRIDE_DEVICE`` is. Without it: that of this process where it names one, else each GPU
+        by its best interface, else the CPU.
+    memory_limit : str, int, float or None
+        Of a worker's process, in which Dask counts arrays on a device too.
+    **options
+        Those of ``distributed.Nanny``.
+
+    Returns
+    -------
+    distributed.SpecCluster
+
+    Examples
+    --------
+    >>> cluster = LocalCluster(["cpu", "cpu"])    # doctest: +SKIP
+    >>> client = cluster.get_client()             # doctest: +SKIP
+    """
+    from distributed import Nanny, Scheduler, SpecCluster
+
+    # Devices do not survive a fork.
+    dask.config.set({"distributed.worker.multiprocessing-method": "spawn"})
+    environment = options.pop("env", {})
+    workers = {
+        i: {
+            "cls": Nanny,
+            "options": {
+                "nthreads": 1, "memory_limit": memory_limit, **options, "env": {**environment, "ZEROSTRIDE_DEVICE": device}
+            },
+        }
+        for i, device in enumerate(_gpus() if devices is None else devices)
+    }  # fmt: skip
+    return SpecCluster(scheduler={"cls": Scheduler, "options": {"dashboard_address": ":0"}}, workers=workers)
+
+
+def _gpus():
+    named = os.environ.get(_core.device_variable())
+    if named:
+        return [named]
+    # An adapter is there once for each interface: those of the first that has a GPU, which is the best one.
+    found = [(interface, index) for _, interface, index, kind, _ in _core.adapters() if "gpu" in kind]
+    return [f"{interface}:{index}" for interface, index in found if interface == found[0][0]] or ["cpu"]
 
 
 _REDUCTIONS = {"max": "amax", "min": "amin"} | {name: name for name in ("sum", "prod", "mean", "any", "all")}

@@ -1,4 +1,7 @@
-"""Products, diagonals and norms of vectors and matrices: of the array API standard's ``linalg`` all that needs no solver."""
+"""The array API standard's ``linalg``, but for what has complex results.
+
+Products, diagonals and norms are computed on the device, solutions and factorizations on the host, by :mod:`._solvers`.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,13 @@ from ._dtypes import default_float, is_float, result_type
 from ._elementwise import abs, pow
 from ._linear import matmul, matrix_transpose, outer, tensordot, vecdot
 from ._manipulation import broadcast_to, moveaxis, roll
+from ._solvers import *
 from ._statistics import axes, count_nonzero, max, min, sum
 from ._types import AnyArray, Axes
 
 __all__ = [
-    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "outer", "tensordot", "trace",
+    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power",
+    "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace",
     "vecdot", "vector_norm",
 ]  # fmt: skip
 
@@ -147,9 +152,9 @@ def matrix_norm(
     x : Array
     keepdims : bool
         Whether the last two axes stay, with length 1.
-    ord : {"fro", 1, -1, inf, -inf}
-        The root of the sum of squares; the largest or the least sum of the magnitudes of a column (1), or of a row (inf).
-        Those that need singular values (2, -2, "nuc") are not here.
+    ord : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}
+        The root of the sum of squares; the largest or the least sum of the magnitudes of a column (1), or of a row (inf);
+        the largest or the least singular value (2), or the sum of all ("nuc"), which are computed on the host.
 
     Returns
     -------
@@ -158,8 +163,12 @@ def matrix_norm(
     _matrices(x, "matrix_norm")
     if ord is None or ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    if ord in (2, -2, "nuc"):
+        reduction = sum if ord == "nuc" else max if ord == 2 else min
+        found = reduction(svdvals(x), axis=-1)
+        return found[..., None, None] if keepdims else found
     if ord not in (1, -1, math.inf, -math.inf):
-        raise ValueError(f"a matrix norm of ord={ord!r}: there are 'fro', 1, -1, inf and -inf, as singular values are not here")
+        raise ValueError(f"a matrix norm of ord={ord!r}: there are 'fro', 'nuc', 1, -1, 2, -2, inf and -inf")
     summed, found = (-2, -1) if ord in (1, -1) else (-1, -2)
     sums = vector_norm(x, axis=summed, keepdims=True, ord=1)
     found = (max if ord > 0 else min)(sums, axis=found, keepdims=True)
@@ -174,7 +183,7 @@ def matrix_power(x: AnyArray, n: int, /) -> Array:
     ----------
     x : Array
     n : int
-        From 0 on: those below 0 are powers of the inverse, which is not here.
+        Those below 0 are powers of the inverse.
 
     Returns
     -------
@@ -184,7 +193,7 @@ def matrix_power(x: AnyArray, n: int, /) -> Array:
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"matrix_power of {list(x.shape)}: it takes square matrices")
     if n < 0:
-        raise ValueError(f"matrix_power by {n}: the inverse, which a negative power is of, is not here")
+        x, n = inv(x), -n
     if n == 0:
         return broadcast_to(eye(x.shape[-1], dtype=x.dtype, device=x.device), x.shape)
     result, square = None, x

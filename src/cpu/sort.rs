@@ -4,6 +4,8 @@
 //! split by its highest digit first: each thread splits parts of it, in cache, and then takes all elements of one digit
 //! from the parts, in their order, and sorts them by the lower digits.
 
+use std::ops::Range;
+
 use bytemuck::Pod;
 
 use super::bytes::From;
@@ -11,7 +13,7 @@ use super::eval;
 use super::memory::HostMemory;
 use super::threads::{self, Work};
 use crate::error::Result;
-use crate::ir::{KeyKind, Program, ProgramKind, Sort};
+use crate::ir::{Gives, KeyKind, Program, ProgramKind, Sort};
 
 /// Elements up to which comparing is faster than counting digits.
 const FEW: usize = 512;
@@ -22,6 +24,9 @@ const PART: usize = 128 << 10;
 /// Bits of the digit that a row is split by, and at most of those that it is sorted by.
 const HIGH: u32 = 12;
 const LOW: u32 = 11;
+
+/// Digits that a row is split by, and one more.
+const DIGITS: usize = (1 << HIGH) + 1;
 
 /// Additions that moving an element by one digit is worth.
 const MOVED: usize = 1 << 8;
@@ -49,7 +54,10 @@ pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [
     let flip32 = flip as u32;
     let length = program.shape[program.shape.rank() - 1];
     let work = Work::of(program, (bytes / size).saturating_mul(MOVED));
-    let rows = Rows { read, length, bits: sort.bits, work };
+    if sort.gives == Gives::Counts {
+        return counted(bytemuck::cast_slice(read), bytemuck::cast_slice_mut(out), work);
+    }
+    let rows = Rows { read, length, bits: sort.bits, places: sort.places(), work };
     macro_rules! values {
         ($kind:ident) => {
             match size {
@@ -58,7 +66,7 @@ pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [
             }
         };
     }
-    match (sort.gives_index, kind) {
+    match (sort.gives == Gives::Indices, kind) {
         (false, KeyKind::Unsigned) => values!(Unsigned),
         (false, KeyKind::Signed) => values!(Signed),
         (false, KeyKind::Float) => values!(Float),
@@ -81,11 +89,42 @@ pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [
     }
 }
 
+/// Counts how many keys are each number, in parts with a table each.
+fn counted(keys: &[u32], out: &mut [u32], work: Work) -> Result<()> {
+    let (bins, parts) = (out.len(), (keys.len() / (8 * out.len())).clamp(1, 16));
+    let mut tables = HostMemory::take(parts * bins * size_of::<u32>())?;
+    let tables: &mut [u32] = elements(&mut tables, parts * bins);
+    let tasks = keys.chunks(keys.len().div_ceil(parts)).zip(tables.chunks_mut(bins));
+    threads::each(
+        tasks,
+        work,
+        || Ok(()),
+        |(), (keys, table)| {
+            table.fill(0);
+            for &key in keys {
+                if let Some(count) = table.get_mut(key as usize) {
+                    *count += 1;
+                }
+            }
+        },
+    )?;
+    out.fill(0);
+    // Of the last parts there may be none.
+    let parts = keys.len().div_ceil(keys.len().div_ceil(parts));
+    tables
+        .chunks(bins)
+        .take(parts)
+        .for_each(|table| out.iter_mut().zip(table).for_each(|(out, own)| *out += own));
+    Ok(())
+}
+
 /// Rows of so many elements, whose keys have so many bits.
 struct Rows<'a> {
     read: &'a [u8],
     length: usize,
     bits: u32,
+    /// What is stored of each.
+    places: Range<usize>,
     work: Work,
 }
 
@@ -128,22 +167,22 @@ impl Rows<'_> {
         O: Pod + Send,
     {
         let (all, by) = (bytemuck::cast_slice::<u8, T>(self.read), By { load, key, store });
-        let (out, length) = (bytemuck::cast_slice_mut::<u8, O>(out), self.length);
+        let (out, length, kept) = (bytemuck::cast_slice_mut::<u8, O>(out), self.length, self.places.len());
         if length > PART {
-            let mut rows = all.chunks(length).zip(out.chunks_mut(length));
-            return rows.try_for_each(|(row, out)| by.long(row, out, self.work));
+            let mut rows = all.chunks(length).zip(out.chunks_mut(kept));
+            return rows.try_for_each(|(row, out)| by.long(row, self.places.clone(), out, self.work));
         }
-        let beside = (PART / length / 4).max(1) * length;
-        let tasks = all.chunks(beside).zip(out.chunks_mut(beside));
+        let beside = (PART / length / 4).max(1);
+        let tasks = all.chunks(beside * length).zip(out.chunks_mut(beside * kept));
         threads::each(
             tasks,
             self.work,
             || Scratch::of::<E>(length),
             |scratch, (rows, out)| {
-                for (row, out) in rows.chunks(length).zip(out.chunks_mut(length)) {
+                for (row, out) in rows.chunks(length).zip(out.chunks_mut(kept)) {
                     let [a, b] = scratch.buffers(length);
                     a.iter_mut().zip(row).zip(0..).for_each(|((a, &x), i)| *a = (by.load)(x, i));
-                    by.digits([a, b], self.bits, out);
+                    by.digits([a, b], self.bits, self.places.start, out);
                 }
             },
         )
@@ -151,8 +190,8 @@ impl Rows<'_> {
 }
 
 impl<L, K, S> By<L, K, S> {
-    /// Sorts what is in the first buffer by the low bits of keys, which alone differ.
-    fn digits<E, O>(&self, [mut a, mut b]: [&mut [E]; 2], bits: u32, out: &mut [O])
+    /// Sorts what is in the first buffer by the low bits of keys, which alone differ, and stores it from a place on.
+    fn digits<E, O>(&self, [mut a, mut b]: [&mut [E]; 2], bits: u32, first: usize, out: &mut [O])
     where
         E: Pod,
         K: Fn(E) -> u64,
@@ -187,11 +226,12 @@ impl<L, K, S> By<L, K, S> {
                 std::mem::swap(&mut a, &mut b);
             }
         }
-        out.iter_mut().zip(a.iter()).for_each(|(out, &e)| *out = (self.store)(e));
+        out.iter_mut().zip(&a[first..]).for_each(|(out, &e)| *out = (self.store)(e));
     }
 
-    /// Sorts a row by the highest digit in which keys differ, and then by the others.
-    fn long<T, E, O>(&self, row: &[T], out: &mut [O], work: Work) -> Result<()>
+    /// Sorts a row by the highest digit in which keys differ, and then by the others. Where a few places are wanted, elements of
+    /// other digits are only counted.
+    fn long<T, E, O>(&self, row: &[T], wanted: Range<usize>, out: &mut [O], work: Work) -> Result<()>
     where
         T: Pod + Sync,
         E: Pod + Send + Sync,
@@ -217,19 +257,53 @@ impl<L, K, S> By<L, K, S> {
         let low = bits.saturating_sub(HIGH);
         let digit = |e: E| ((self.key)(e) >> low) as usize & ((1 << HIGH) - 1);
 
-        let mut held = HostMemory::take(out.len() * size_of::<E>())?;
-        let held: &mut [E] = elements(&mut held, out.len());
-        // Of each part, where the elements of each digit begin in it.
-        let mut places = HostMemory::take((parts << HIGH) * size_of::<u32>())?;
-        let places: &mut [u32] = elements(&mut places, parts << HIGH);
+        let mut held = HostMemory::take(row.len() * size_of::<E>())?;
+        let held: &mut [E] = elements(&mut held, row.len());
+        // Of each part, where the elements of each digit begin in it, and where the last end.
+        let mut places = HostMemory::take(parts * DIGITS * size_of::<u32>())?;
+        let places: &mut [u32] = elements(&mut places, parts * DIGITS);
+        let count = |part: &[T], counts: &mut [u32]| {
+            counts.fill(0);
+            part.iter().for_each(|&x| counts[digit((self.load)(x, 0))] += 1);
+        };
+        let (mut digits, mut before) = (0..1 << HIGH, 0);
+        let is_few = wanted.len() < row.len() / 4;
+        if is_few {
+            let tasks = row.chunks(PART).zip(places.chunks_mut(DIGITS));
+            threads::each(
+                tasks,
+                work,
+                || Ok(()),
+                |(), (part, places)| {
+                    count(part, places);
+                },
+            )?;
+            let total =
+                |digit: usize| places.iter().skip(digit).step_by(DIGITS).map(|&n| n as usize).sum::<usize>();
+            let mut end = 0;
+            digits = 0..0;
+            while end < wanted.end {
+                let own = total(digits.end);
+                if end + own <= wanted.start {
+                    (digits.start, before) = (digits.end + 1, end + own);
+                }
+                (digits.end, end) = (digits.end + 1, end + own);
+            }
+        }
         let starts = (0..row.len() as u32).step_by(PART);
-        let tasks = starts.zip(row.chunks(PART)).zip(held.chunks_mut(PART)).zip(places.chunks_mut(1 << HIGH));
-        let next = || Ok((Vec::new(), vec![0_u32; 1 << HIGH]));
+        let tasks = starts.zip(row.chunks(PART)).zip(held.chunks_mut(PART)).zip(places.chunks_mut(DIGITS));
+        let next = || Ok((Vec::new(), vec![0_u32; DIGITS]));
         threads::each(tasks, work, next, |(loaded, next), (((start, part), held), places)| {
-            places.fill(0);
             loaded.clear();
-            loaded.extend(part.iter().zip(start..).map(|(&x, i)| (self.load)(x, i)));
-            loaded.iter().for_each(|&e| places[digit(e)] += 1);
+            let all = part.iter().zip(start..).map(|(&x, i)| (self.load)(x, i));
+            if is_few {
+                loaded.extend(all.filter(|&e| digits.contains(&digit(e))));
+                places[..digits.start].fill(0);
+                places[digits.end..].fill(0);
+            } else {
+                loaded.extend(all);
+                count(part, places);
+            }
             let mut sum = 0;
             places.iter_mut().for_each(|place| sum += std::mem::replace(place, sum));
             next.copy_from_slice(places);
@@ -242,33 +316,35 @@ impl<L, K, S> By<L, K, S> {
 
         let (held, places) = (&*held, &*places);
         let runs = move |digit: usize| {
-            held.chunks(PART).zip(places.chunks(1 << HIGH)).map(move |(held, places)| {
-                let end = places.get(digit + 1).map_or(held.len(), |&end| end as usize);
-                &held[places[digit] as usize..end]
-            })
+            held.chunks(PART)
+                .zip(places.chunks(DIGITS))
+                .map(move |(held, places)| &held[places[digit] as usize..places[digit + 1] as usize])
         };
         let (mut rest, mut tasks) = (out, Vec::new());
-        for digit in 0..1 << HIGH {
-            let (own, after) = rest.split_at_mut(runs(digit).map(<[E]>::len).sum());
-            rest = after;
+        for digit in digits {
+            let count = runs(digit).map(<[E]>::len).sum::<usize>();
+            let own = wanted.start.max(before)..wanted.end.min(before + count);
             if !own.is_empty() {
-                tasks.push((digit, own));
+                let (out, after) = rest.split_at_mut(own.len());
+                rest = after;
+                tasks.push((digit, count, own.start - before, out));
             }
+            before += count;
         }
-        let most = tasks.iter().map(|(_, own)| own.len()).max().unwrap_or(0);
+        let most = tasks.iter().map(|task| task.1).max().unwrap_or(0);
         threads::each(
             tasks,
             work,
             || Scratch::of::<E>(most),
-            |scratch, (digit, out)| {
-                let [a, b] = scratch.buffers(out.len());
+            |scratch, (digit, count, first, out)| {
+                let [a, b] = scratch.buffers(count);
                 let mut rest = &mut *a;
                 for run in runs(digit) {
                     let (own, after) = rest.split_at_mut(run.len());
                     own.copy_from_slice(run);
                     rest = after;
                 }
-                self.digits([a, b], low, out);
+                self.digits([a, b], low, first, out);
             },
         )
     }

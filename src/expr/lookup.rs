@@ -94,6 +94,16 @@ lookups! {
     /// axis reads the nearest element, or what [`at_with`](Self::at_with) says.
     ///
     /// If an index is a coordinate, rows are loaded as those of a tensor.
+    ///
+    /// The adjoint is [`scatter_add`](Self::scatter_add), which brings gradients of the results back to the elements:
+    ///
+    /// ```
+    /// let device = zerostride::Device::cpu();
+    /// let (x, i) = (device.zeros::<f32>([3])?, device.upload(&[2, 0, -1], [3])?);
+    /// let gradient = device.upload(&[1.0_f32, 2.0, 3.0], [3])?; // of x.at([&i])
+    /// assert_eq!(device.zeros::<f32>(x.shape())?.scatter_add([&i], &gradient).to_vec()?, [2.0, 0.0, 4.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
     at [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>), "at([&i, &j])" => "[6, 3]",
         |x, at| x.looked_up(indices.into_iter().map(Into::into).collect(), Outside::Nearest, at);
     /// [`at`](Self::at), with a rule for indices outside of their axis.
@@ -102,6 +112,16 @@ lookups! {
     /// The slices at some indices along one axis, which the axes of the indices replace (NumPy `take`; PyTorch
     /// `index_select`, whose indices have one axis). Negative indices count from the end. An index outside of the axis
     /// reads the nearest element, or what [`take_with`](Self::take_with) says.
+    ///
+    /// The adjoint along the first axis is [`segment_sum`](Self::segment_sum) by the indices, as of an embedding:
+    ///
+    /// ```
+    /// let device = zerostride::Device::cpu();
+    /// let indices = device.upload(&[2, 0, 2], [3])?; // of rows of a table of three
+    /// let gradient = device.upload(&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0], [3, 2])?; // of table.take(&indices, 0)
+    /// assert_eq!(gradient.segment_sum(&indices, 3).to_vec()?, [3.0, 4.0, 0.0, 0.0, 6.0, 8.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
     take [] (indices: impl Into<AnyExpr>, axis: impl AxisIndex), "take(&i, 0)" => "[4, 5, 6, 1, 2, 3]",
         |x, at| x.taken(&indices.into(), axis.signed(), Outside::Nearest, at);
     /// [`take`](Self::take), with a rule for indices outside of the axis.
@@ -238,15 +258,15 @@ impl AnyExpr {
 }
 
 /// An index along an axis.
-struct Index {
-    axis: usize,
-    length: usize,
-    at: &'static Location<'static>,
+pub(super) struct Index {
+    pub axis: usize,
+    pub length: usize,
+    pub at: &'static Location<'static>,
 }
 
 impl Index {
     /// The index as i32 inside of the axis and, for a fill value, whether it was inside.
-    fn inside(&self, index: &AnyExpr, outside: &Outside) -> Result<(AnyExpr, Option<AnyExpr>)> {
+    pub(super) fn inside(&self, index: &AnyExpr, outside: &Outside) -> Result<(AnyExpr, Option<AnyExpr>)> {
         let dtype = index.dtype()?;
         if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
             bail!(Type, "an index of axis {} takes integers and got {dtype}: cast it", self.axis);

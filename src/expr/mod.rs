@@ -2,7 +2,7 @@
 //!
 //! Each file uses only those before it: [`axes`] and [`compat`]; the builder ([`any`]); its typed face ([`build`]) and
 //! the construction of reductions ([`mod@reduce`]); everything else that builds, and printing ([`mod@print`]); products
-//! by an equation ([`einsum`]); [`sorting`], and [`selecting`] by it; and the list of [`ops`].
+//! by an equation ([`einsum`]); [`sorting`], [`selecting`] by it, and [`scattering`] by that; and the list of [`ops`].
 
 mod any;
 mod axes;
@@ -23,6 +23,7 @@ mod random;
 mod reduce;
 mod reductions;
 mod repeat;
+mod scattering;
 mod selecting;
 mod sorting;
 mod views;
@@ -41,4 +42,5 @@ pub use random::Key;
 pub use reduce::ReduceOptions;
 pub use reductions::{Reduction, reductions};
 pub use repeat::LoopState;
+pub use scattering::Update;
 pub use sorting::{Between, Side};

@@ -79,7 +79,7 @@ impl Class {
         }
     }
 
-    fn check(self, name: &str, dtype: DType) -> Result<()> {
+    pub(super) fn check(self, name: &str, dtype: DType) -> Result<()> {
         let all = match self {
             _ if self.takes(dtype) => return Ok(()),
             Class::Float => "floats",

@@ -7,8 +7,11 @@ use super::any::{apply, or_mistake};
 use super::{AnyExpr, Expr, Outside, Side};
 use crate::dtype::{DType, Element, Integer, Kind};
 use crate::error::{Result, bail};
-use crate::ir::{Node, Op, Scalar, Sort};
+use crate::ir::{Gives, Node, Op, Scalar, Sort};
 use crate::layout::Shape;
+
+/// Bins that are counted in tables. Of more, elements are sorted.
+const MOST_COUNTED: usize = 2048;
 
 impl AnyExpr {
     /// All elements along one axis, copied where no view leads to them.
@@ -22,9 +25,18 @@ impl AnyExpr {
     }
 
     /// Elements along one axis, which are less than 2 to some power, sorted, or their indices.
-    fn by_few_bits(&self, sort: Sort, at: &'static Location<'static>) -> Result<AnyExpr> {
-        match self.shape()?.count()? {
-            0 | 1 if sort.gives_index => self.of_constant(0, self.shape()?, at),
+    pub(super) fn by_few_bits(
+        &self,
+        gives_index: bool,
+        descending: bool,
+        bits: u32,
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        let count = self.shape()?.count()?;
+        let gives = if gives_index { Gives::Indices } else { Gives::Values };
+        let sort = Sort { gives, descending, bits: bits.max(1), places: [0, count as u32] };
+        match count {
+            0 | 1 if gives_index => self.of_constant(0, self.shape()?, at),
             0 | 1 => Ok(self.clone()),
             _ => Ok(AnyExpr::new(Ok(Node::sort(sort, self.node()?)), at)),
         }
@@ -40,7 +52,7 @@ impl AnyExpr {
                 self.shape()?
             );
         }
-        truth.by_few_bits(Sort { gives_index: true, descending: true, bits: 1 }, at)
+        truth.by_few_bits(true, true, 1, at)
     }
 
     /// The coordinates of elements by their numbers: of each axis a row.
@@ -67,31 +79,39 @@ impl AnyExpr {
         Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape, at)?, &fill], at))
     }
 
-    fn counted(&self, bins: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
+    /// The elements as u32 along one axis, where what is no number of a bin is one after the last.
+    pub(super) fn bins(&self, name: &'static str, bins: usize) -> Result<AnyExpr> {
         let dtype = self.dtype()?;
         if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
-            bail!(Operation, "bincount takes integers, not {dtype}: cast first");
+            bail!(Operation, "{name} takes keys that are integers, not {dtype}: cast them first");
         }
         if i32::try_from(bins).is_err() {
-            bail!(Limit, "bincount of {bins} bins: there are less than 2^31");
+            bail!(Limit, "{name} of {bins} keys: there are less than 2^31");
         }
-        // What is in no bin is in one after the last.
-        let least = |x: &AnyExpr, value: usize| {
-            let dtype = x.dtype()?;
-            Ok(apply(Op::Min, &[x, &AnyExpr::scalar(dtype, value as u64)], at))
-        };
+        let number = |dtype: DType, value: i64| AnyExpr::scalar(dtype, value);
+        let op = |op: Op, x: &AnyExpr, value: AnyExpr| apply(op, &[x, &value], Location::caller());
+        let least = |x: &AnyExpr, dtype: DType| op(Op::Min, x, number(dtype, bins as i64));
         let all = self.flat()?;
         let all = match (dtype.size(), dtype.kind()) {
-            (8, Kind::Signed) => {
-                let above = apply(Op::Max, &[&least(&all, bins)?, &AnyExpr::scalar(dtype, -1)], at);
-                above.cast(DType::U32)
-            }
-            (8, _) => least(&all, bins)?.cast(DType::U32),
-            _ => all.cast(DType::U32),
+            (8, Kind::Signed) => op(Op::Max, &least(&all, dtype), number(dtype, -1)),
+            (8, _) => least(&all, dtype),
+            _ => all,
         };
+        Ok(least(&all.cast(DType::U32), DType::U32))
+    }
+
+    fn counted(&self, bins: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let keys = self.bins("bincount", bins)?;
+        if (1..=MOST_COUNTED).contains(&bins) && keys.shape()?[0] > 0 {
+            // What is no number of a bin is not counted.
+            let dtype = self.dtype()?;
+            let keys = if dtype.size() == size_of::<u32>() { self.flat()? } else { keys };
+            let sort =
+                Sort { gives: Gives::Counts, descending: false, bits: u32::BITS, places: [0, bins as u32] };
+            return Ok(AnyExpr::new(Ok(Node::sort(sort, keys.node()?)), at));
+        }
         let bits = u32::BITS - (bins as u32).leading_zeros();
-        let sort = Sort { gives_index: false, descending: false, bits: bits.max(1) };
-        let sorted = least(&all, bins)?.by_few_bits(sort, at)?;
+        let sorted = keys.by_few_bits(false, false, bits, at)?;
         let ends = sorted.searchsorted(AnyExpr::coordinate([bins + 1], 0).cast(DType::U32), Side::Left);
         let (first, after) = (ends.slice(0, 0..bins as isize), ends.slice(0, 1..bins as isize + 1));
         Ok(apply(Op::Sub, &[&after, &first], at))

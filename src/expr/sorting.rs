@@ -3,13 +3,14 @@
 //!
 //! Every sort is stable, NaN is the greatest and both zeros are equal, so there is one answer, which is NumPy's stable one.
 
+use std::ops::Range;
 use std::panic::Location;
 
 use super::any::{apply, or_mistake};
 use super::{AnyExpr, Expr, IntoExpr, Outside};
 use crate::dtype::{DType, Element, Float, Kind};
 use crate::error::{Result, bail};
-use crate::ir::{Node, Op, Scalar, Sort};
+use crate::ir::{Gives, Node, Op, Scalar, Sort};
 use crate::layout::{AxisIndex, Layout, Shape};
 
 /// Where a value stands among equal ones that are sorted (NumPy `searchsorted`).
@@ -118,18 +119,21 @@ impl<'a> Axis<'a> {
         }
     }
 
-    /// Elements sorted, or their indices.
-    fn sorted(&self, gives_index: bool, descending: bool) -> Result<AnyExpr> {
+    /// Elements sorted, or their indices, at some places.
+    fn sorted(&self, gives_index: bool, descending: bool, places: Range<usize>) -> Result<AnyExpr> {
         if self.length() < 2 || self.shape.contains(&0) {
-            return match gives_index {
-                true => self.any.cast(DType::U32).of_constant(0, self.shape, self.at),
-                false => Ok(self.any.clone()),
+            let all = match gives_index {
+                true => self.any.cast(DType::U32).of_constant(0, self.shape, self.at)?,
+                false => self.any.clone(),
             };
+            return Ok(all.slice(self.axis as isize, places.start as isize..places.end as isize));
         }
         let (keys, bits, added) = self.keys();
         let turned = |any: &AnyExpr| any.transpose(self.axis as isize, -1);
         let keys = turned(&keys);
-        let node = Node::sort(Sort { gives_index, descending, bits }, keys.node()?);
+        let places = [places.start as u32, places.end as u32];
+        let gives = if gives_index { Gives::Indices } else { Gives::Values };
+        let node = Node::sort(Sort { gives, descending, bits, places }, keys.node()?);
         let sorted = turned(&AnyExpr::new(Ok(node), self.at));
         Ok(match added {
             _ if gives_index => sorted,
@@ -155,7 +159,6 @@ impl<'a> Axis<'a> {
         self.is_not_empty()?;
         let accumulating = if self.dtype.size() == 2 { DType::F32 } else { self.dtype };
         let wide = self.any.cast(accumulating);
-        let sorted = Axis { any: &wide, dtype: accumulating, ..*self }.sorted(false, false)?.shared();
         let lower = virtual_index.floor();
         let (index, weight) = match between {
             Between::Linear => (lower, virtual_index - lower),
@@ -164,13 +167,15 @@ impl<'a> Axis<'a> {
             Between::Midpoint => (lower, if lower == virtual_index { 0.0 } else { 0.5 }),
             Between::Nearest => (virtual_index.round_ties_even(), 0.0),
         };
-        let (index, last) = (index as usize, self.place(&sorted, self.length() - 1));
+        let index = index as usize;
+        let places = index..index + 1 + usize::from(weight != 0.0);
+        let sorted = Axis { any: &wide, dtype: accumulating, ..*self }.sorted(false, false, places)?;
         let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], self.at);
-        let a = self.place(&sorted, index);
+        let a = self.place(&sorted, 0);
         let found = if weight == 0.0 {
             a
         } else {
-            let b = self.place(&sorted, index + 1);
+            let b = self.place(&sorted, 1);
             let number = |value: f64| AnyExpr::scalar(accumulating, Scalar::from(value));
             let apart = op(Op::Sub, &b, &a);
             match (self.name, weight < 0.5) {
@@ -179,9 +184,9 @@ impl<'a> Axis<'a> {
                 (_, false) => op(Op::Sub, &b, &op(Op::Mul, &apart, &number(1.0 - weight))),
             }
         };
-        // One NaN makes the result NaN, and is last.
-        let is_nan = apply(Op::IsNan, &[&last], self.at);
-        Ok(apply(Op::Select, &[&is_nan, &last, &found], self.at).cast(self.dtype))
+        // One NaN makes the result NaN.
+        let is_nan = apply(Op::IsNan, &[&wide], self.at).any(self.axis);
+        Ok(is_nan.select(AnyExpr::scalar(accumulating, f64::NAN), found).cast(self.dtype))
     }
 }
 
@@ -193,7 +198,8 @@ impl AnyExpr {
         descending: bool,
         at: &'static Location<'static>,
     ) -> Result<AnyExpr> {
-        Axis::new(name, self, axis, at)?.sorted(name.starts_with("arg"), descending)
+        let axis = Axis::new(name, self, axis, at)?;
+        axis.sorted(name.starts_with("arg"), descending, 0..axis.length())
     }
 
     fn along(&self, indices: &AnyExpr, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
@@ -392,8 +398,15 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn topk(&self, k: usize, axis: impl AxisIndex) -> (AnyExpr, AnyExpr) {
-        let (axis, end) = (axis.signed(), isize::try_from(k).unwrap_or(isize::MAX));
-        let indices = self.argsort_descending(axis).slice(axis, 0..end);
+        let (axis, at) = (axis.signed(), Location::caller());
+        let indices =
+            Axis::new("topk", self, axis, at).and_then(|own| match (1..=own.length()).contains(&k) {
+                true => own.sorted(true, true, 0..k),
+                false => {
+                    Ok(self.argsort_descending(axis).slice(axis, 0..k.min(isize::MAX as usize) as isize))
+                }
+            });
+        let indices = or_mistake(indices, at);
         (self.take_along(&indices, axis), indices)
     }
 
@@ -420,7 +433,7 @@ impl AnyExpr {
                     own.axis
                 );
             }
-            Ok(self.argsort(axis).slice(axis, k as isize - 1..k as isize))
+            own.sorted(true, false, k - 1..k)
         };
         let indices = or_mistake(indices(), at);
         (self.take_along(&indices, axis).squeeze(axis), indices.squeeze(axis))

@@ -59,7 +59,7 @@ pub(crate) use reduce::{
 pub(crate) use rows::{Joined, Levels};
 pub use scalar::Scalar;
 pub(crate) use scalar::limits;
-pub(crate) use sort::{KeyKind, Sort};
+pub(crate) use sort::{Gives, KeyKind, Sort};
 pub(crate) use typing::{operand_type, result_type, takes_no};
 pub(crate) use value::{ByValue, Value};
 pub(crate) use written::Written;

@@ -184,9 +184,9 @@ impl Node {
         Ok(Node::of(operands[0].dtype, shape, NodeKind::Contract(axis), &operands))
     }
 
-    /// Its last axis sorted.
+    /// Its last axis sorted: all places, or some.
     pub(crate) fn sort(sort: Sort, operand: &Arc<Node>) -> Arc<Node> {
-        Node::of(sort.result(operand.dtype), operand.shape.clone(), NodeKind::Sort(sort), &[operand])
+        Node::of(sort.result(operand.dtype), sort.shape(&operand.shape), NodeKind::Sort(sort), &[operand])
     }
 
     /// Elements of a table at indices, one for each of its axes, which broadcast together.

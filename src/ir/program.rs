@@ -81,6 +81,7 @@ impl Program {
     /// The shape of each stored result.
     pub(crate) fn result_shape(&self) -> Shape {
         match (&self.kind, self.frame()) {
+            (ProgramKind::Sort(sort), _) => sort.shape(&self.shape),
             (ProgramKind::RowFused(RowFused { kept: false, .. }), _) | (_, None) => self.shape.clone(),
             (_, Some(frame)) => frame.kept(),
         }

@@ -3,7 +3,10 @@
 //! A *key* is a word of unsigned bits that orders elements as `amax` ranks them: NaN is the greatest, whatever its sign, and
 //! both zeros are equal. Every sort is stable, so there is one answer.
 
+use std::ops::Range;
+
 use crate::dtype::{DType, Kind};
+use crate::layout::Shape;
 
 /// How the bits of an element of 32 or 64 bits become its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,24 +16,51 @@ pub(crate) enum KeyKind {
     Float,
 }
 
-/// A stable sort of the last axis, of more than one element: of values, or of their indices as u32.
+/// What is given of elements that are sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Gives {
+    Values,
+    Indices,
+    /// How many elements of 32 bits are each of the numbers that places are, of one axis.
+    Counts,
+}
+
+/// A stable sort of the last axis, of more than one element: of values, or of their indices as u32. It gives those of some
+/// places alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sort {
-    pub gives_index: bool,
+    pub gives: Gives,
     /// The greatest first. Equal elements stay in their order all the same.
     pub descending: bool,
     /// The low bits of a key that may differ between elements.
     pub bits: u32,
+    /// The first of the places, and the one after the last.
+    pub places: [u32; 2],
 }
 
 impl Sort {
     pub(crate) fn name(&self) -> &'static str {
-        if self.gives_index { "argsort" } else { "sort" }
+        match self.gives {
+            Gives::Values => "sort",
+            Gives::Indices => "argsort",
+            Gives::Counts => "bincount",
+        }
+    }
+
+    /// The shape of the result for elements of a shape.
+    pub(crate) fn shape(&self, elements: &Shape) -> Shape {
+        let mut shape = elements.clone();
+        shape.iter_mut().next_back().into_iter().for_each(|n| *n = self.places().len());
+        shape
+    }
+
+    pub(crate) fn places(&self) -> Range<usize> {
+        self.places[0] as usize..self.places[1] as usize
     }
 
     /// The type of the result for elements of a type.
     pub(crate) fn result(&self, dtype: DType) -> DType {
-        if self.gives_index { DType::U32 } else { dtype }
+        if self.gives == Gives::Values { dtype } else { DType::U32 }
     }
 }
 

@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Lowering, copy_of};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Input, Program, ProgramKind, ReduceOp, ScanAxis, Slot, Sort, Source};
+use crate::ir::{Gives, Input, Program, ProgramKind, ReduceOp, ScanAxis, Slot, Sort, Source};
 use crate::layout::Layout;
 use crate::plan::{Moved, Plan, Run, Sorter};
 
@@ -44,7 +44,7 @@ impl Lowering {
             (0..shape.rank() - 1).rev().max_by_key(|&axis| shape[axis]).filter(|&axis| shape[axis] > 1);
         if let Some(axis) = longest.filter(|_| !is_shown) {
             let result = self.result(program)?;
-            let (n, layout) = (shape[axis] as isize, Layout::contiguous(shape)?);
+            let (n, layout) = (shape[axis] as isize, Layout::contiguous(program.result_shape())?);
             for range in [0..n / 2, n / 2..n] {
                 let (axis, to) = (axis as isize, layout.slice(axis as isize, range.clone(), 1)?);
                 let part = self.sort(&program.slice(axis, range)?, sort)?;
@@ -61,6 +61,9 @@ impl Lowering {
             }
             _ => self.computed(&elements)?,
         };
+        if sort.gives == Gives::Counts {
+            return self.counted(values, count, sort.places().len());
+        }
         let tile = Sorter::new(dtype, self.target).tile();
         let is_flat = count > length && 2 * length <= tile;
         let rows = match is_flat {
@@ -68,6 +71,37 @@ impl Lowering {
             false => Rows { sort, dtype, rows: count / length, length, row: None },
         };
         let result = self.by_digits(&rows, values)?;
+        self.note.parts = 1;
+        self.note.passes = self.commands.dispatches.len() - self.note.first;
+        let places = sort.places();
+        if places.len() == length {
+            return Ok(result);
+        }
+        let places = places.start as isize..places.end as isize;
+        let kept = Layout::contiguous(shape)?.slice(shape.rank() as isize - 1, places, 1)?;
+        self.computed(&Program::copy(Input::new(program.dtype, Source::Slot(result), kept)))
+    }
+
+    /// Counts elements by tables of workgroups, which are added up.
+    fn counted(&mut self, values: Slot, count: usize, bins: usize) -> Result<Slot> {
+        let sorter = Sorter::counting(bins, self.target);
+        let ranges = self.cuts.ranges(count, DType::U32);
+        let tiles: usize = ranges.iter().map(|range| range.len().div_ceil(sorter.tile())).sum();
+        if !self.cuts.shows(tiles * bins, DType::U32) {
+            bail!(
+                Limit,
+                "{count} elements are counted in more tables than a kernel binds: count parts of them"
+            );
+        }
+        let (tables, mut before) = (self.slot(tiles * bins, DType::U32), 0);
+        for range in &ranges {
+            let run = Run { rows: 1, length: range.len(), before, row: bins, ..Run::default() };
+            before += run.length.div_ceil(sorter.tile());
+            let reads = vec![self.cuts.bound(values, range, DType::U32)];
+            self.sort_pass(&sorter, run, reads, smallvec![tables])?;
+        }
+        let all = Input::new(DType::U32, Source::Slot(tables), Layout::contiguous([tiles, bins])?);
+        let result = self.computed(&Program::copy(all).reduced(ReduceOp::Sum, 0..1))?;
         self.note.parts = 1;
         self.note.passes = self.commands.dispatches.len() - self.note.first;
         Ok(result)
@@ -83,7 +117,7 @@ impl Lowering {
         for (number, &digit) in digits.iter().enumerate() {
             let rest = &digits[number + 1..];
             let is_last = rest.is_empty();
-            let gives_index = rows.sort.gives_index;
+            let gives_index = rows.sort.gives == Gives::Indices;
             let moved = Moved {
                 values: if is_last {
                     !gives_index
@@ -96,7 +130,7 @@ impl Lowering {
             };
             elements = self.by_digit(rows, digit, elements, moved)?;
         }
-        match if rows.sort.gives_index { elements.indices } else { elements.values } {
+        match if rows.sort.gives == Gives::Indices { elements.indices } else { elements.values } {
             Some(slot) => Ok(slot),
             None => bail!(Kernel, "a sort without a digit"),
         }

@@ -60,6 +60,8 @@ pub(crate) struct Sorter {
     pub by_row: bool,
     /// What is moved, if the kernel moves. Otherwise it counts digits.
     pub moved: Option<Moved>,
+    /// Counts of a table in workgroup memory, if elements are counted as they are.
+    pub table: Option<u32>,
 }
 
 /// The parts of an element that move.

@@ -30,7 +30,7 @@ pub(crate) struct Run {
     /// The lowest bit of the digit.
     pub shift: u32,
     pub descending: bool,
-    /// Elements of a row where its number is the key.
+    /// Elements of a row where its number is the key, or how many numbers are counted.
     pub row: usize,
     /// Of the places that elements are moved to the first that is bound, and how many are.
     pub low: usize,
@@ -42,7 +42,24 @@ impl Sorter {
     pub(crate) fn new(dtype: DType, target: Target) -> Sorter {
         let [digit, group, each] = target.tuning.sort;
         let (kind, words) = (KeyKind::of(dtype), (dtype.size() / size_of::<u32>()) as u32);
-        Sorter { kind, words, digit, group: group.min(target.workgroup), each, by_row: false, moved: None }
+        Sorter {
+            kind,
+            words,
+            digit,
+            group: group.min(target.workgroup),
+            each,
+            by_row: false,
+            moved: None,
+            table: None,
+        }
+    }
+
+    /// A pass that counts elements that are less than so many by their values. Its tables have a thirty-second of the elements
+    /// at most, where there are more than a tile has.
+    pub(crate) fn counting(bins: usize, target: Target) -> Sorter {
+        let sorter = Sorter::new(DType::U32, target);
+        let table = bins.next_power_of_two().max(256) as u32;
+        Sorter { table: Some(table), each: (32 * table).div_ceil(sorter.group), ..sorter }
     }
 
     /// Elements of a tile.
@@ -68,7 +85,7 @@ impl Plan {
             walk: Walk::Flat,
             rank: 1,
             workgroup: [sorter.group, 1],
-            vectors: sorter.each.div_ceil(LANES as u32),
+            vectors: sorter.table.map_or(sorter.each, |_| 1).div_ceil(LANES as u32),
             bindings: vec![Binding { dtype: DType::U32, width: 1 }; reads.len()],
             operands: Vec::new(),
             steps: Vec::new(),
@@ -136,6 +153,7 @@ impl Sorter {
         let of = if self.by_row { "row numbers" } else { "keys" };
         let bits = run.shift..run.shift + self.digit;
         match self.moved {
+            None if self.table.is_some() => format!("elements of tiles of {} counted", self.tile()),
             None => format!("digits of tiles of {} elements counted, bits {bits:?} of {of}", self.tile()),
             Some(_) => format!("elements moved by bits {bits:?} of {of}"),
         }

@@ -83,7 +83,7 @@ impl AnyExpr {
     }
 
     /// The device of the tensors.
-    fn own_device(&self, at: Line) -> Result<Device> {
+    pub(super) fn own_device(&self, at: Line) -> Result<Device> {
         let backends = self.backends()?;
         let Some(first) = backends.first() else {
             let text = "an expression without tensors has no device: use eval_on and name one";

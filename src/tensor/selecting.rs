@@ -3,9 +3,11 @@
 use std::panic::Location;
 
 use super::{AnyTensor, Tensor};
-use crate::dtype::{DType, Element, Kind};
+use crate::device::Device;
+use crate::dtype::{DType, Element, Float, Kind};
 use crate::error::{Result, bail, called};
-use crate::expr::{AnyExpr, Expr, IntoExpr, ReduceOptions};
+use crate::expr::{AnyExpr, Expr, IntoExpr, ReduceOptions, Side};
+use crate::ir::Scalar;
 
 /// What [`unique`](Expr::unique) finds.
 #[derive(Clone, Debug)]
@@ -125,6 +127,136 @@ impl AnyExpr {
                 indices: order.take(&first, 0).eval()?,
             })
         })
+    }
+
+    /// Which of so many bins of equal width each element is in, as u32 along one axis, and the edges of the bins.
+    fn binned(&self, device: &Device, bins: usize, (low, high): (f64, f64)) -> Result<(AnyExpr, AnyTensor)> {
+        let dtype = self.dtype()?;
+        if dtype.kind() != Kind::Float {
+            bail!(Operation, "histogram takes floats, not {dtype}: cast first");
+        }
+        if !(low <= high && low.is_finite() && high.is_finite()) {
+            bail!(Data, "a histogram from {low} to {high}: it goes up, from a number to a number");
+        }
+        if !(1..1 << 31).contains(&bins) {
+            bail!(Shape, "a histogram of {bins} bins: there are 1 to 2^31 - 1");
+        }
+        let (low, high) = if low == high { (low - 0.5, high + 0.5) } else { (low, high) };
+        let step = (high - low) / bins as f64;
+        let edge = |i: usize| if i == bins { high } else { i as f64 * step + low };
+        let mut bytes = Vec::with_capacity((bins + 1) * dtype.size());
+        for i in 0..=bins {
+            bytes.extend(&Scalar::from(edge(i)).to_bits(dtype)?.to_le_bytes()[..dtype.size()]);
+        }
+        let edges = device.upload_bytes(&bytes, dtype, [bins + 1])?;
+        let flat = self.flat()?;
+        // Below the first edge it is none of the numbers, and so it is above the last.
+        let place = edges.slice(0, 0..bins as isize).searchsorted(&flat, Side::Right);
+        let place = AnyExpr::call("sub", &[place, AnyExpr::scalar(DType::U32, 1)]);
+        let last = edges.slice(0, bins as isize..).squeeze(0);
+        let is_inside = AnyExpr::call("le", &[flat, last]);
+        Ok((is_inside.select(place, AnyExpr::scalar(DType::U32, u32::MAX)), edges))
+    }
+
+    /// How many elements are in each of some bins of equal width, and the edges of these ([`Expr::histogram`]).
+    ///
+    /// # Errors
+    /// As [`Expr::histogram`].
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[0.0_f32, 0.1, 1.0], [3])?);
+    /// assert_eq!(x.histogram(2, (0.0, 1.0))?.0.to_vec::<u32>()?, [2, 1]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn histogram(&self, bins: usize, range: (f64, f64)) -> Result<(AnyTensor, AnyTensor)> {
+        let at = Location::caller();
+        called(at, || {
+            let (place, edges) = self.binned(&self.own_device(at)?, bins, range)?;
+            Ok((place.bincount(bins).eval()?, edges))
+        })
+    }
+
+    /// How many pairs of elements are in each of some bins of equal width, and the edges of these, of both axes
+    /// ([`Expr::histogram2d`]).
+    ///
+    /// # Errors
+    /// As [`Expr::histogram2d`].
+    #[track_caller]
+    pub fn histogram2d(
+        &self,
+        other: impl Into<AnyExpr>,
+        bins: [usize; 2],
+        ranges: [(f64, f64); 2],
+    ) -> Result<(AnyTensor, [AnyTensor; 2])> {
+        let (at, other) = (Location::caller(), other.into());
+        called(at, || {
+            let (shape, own) = (self.shape()?, other.shape()?);
+            if shape != own {
+                bail!(Shape, "histogram2d of {shape} and {own}: there are as many of both");
+            }
+            let device = self.own_device(at)?;
+            let (rows, row_edges) = self.binned(&device, bins[0], ranges[0])?;
+            let (columns, column_edges) = other.binned(&device, bins[1], ranges[1])?;
+            let count = bins[0].saturating_mul(bins[1]);
+            let number = |value: usize| AnyExpr::scalar(DType::U32, value as u64);
+            let op = |name: &str, a: AnyExpr, b: AnyExpr| AnyExpr::call(name, &[a, b]);
+            let is_inside = op(
+                "and",
+                op("lt", rows.clone(), number(bins[0])),
+                op("lt", columns.clone(), number(bins[1])),
+            );
+            let place = op("add", op("mul", rows, number(bins[1])), columns);
+            let counts = is_inside.select(place, number(u32::MAX as usize)).bincount(count);
+            Ok((counts.reshape(bins.map(|n| n as isize)).eval()?, [row_edges, column_edges]))
+        })
+    }
+}
+
+impl<T: Float> Expr<T> {
+    /// How many elements are in each of some bins of equal width, from a number to another, and the edges of the bins, one more
+    /// than there are (NumPy `histogram`). A bin has its lower edge, and the last has both. What is in no bin is not counted.
+    /// The edges are computed in f64 and rounded to the type. The elements are evaluated, and nothing is read.
+    ///
+    /// # Errors
+    /// Of no bins, of a range that goes down or is not finite; and as [`eval`](Self::eval).
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[0.0_f32, 0.1, 0.5, 1.0, 7.0], [5])?;
+    /// let (counts, edges) = x.histogram(2, (0.0, 1.0))?;
+    /// assert_eq!((counts.to_vec()?, edges.to_vec()?), (vec![2, 2], vec![0.0, 0.5, 1.0]));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn histogram(&self, bins: usize, range: (f64, f64)) -> Result<(Tensor<u32>, Tensor<T>)> {
+        let (counts, edges) = self.untyped().histogram(bins, range)?;
+        Ok((Tensor::face(counts), Tensor::face(edges)))
+    }
+
+    /// How many pairs of an element and one of another operand of the same shape are in each of some bins, and the edges of the
+    /// bins of both: [`histogram`](Self::histogram) of two axes (NumPy `histogram2d`).
+    ///
+    /// # Errors
+    /// As [`histogram`](Self::histogram), and when the shapes differ.
+    ///
+    /// ```
+    /// let device = zerostride::Device::cpu();
+    /// let (x, y) = (device.upload(&[0.0_f32, 1.0], [2])?, device.upload(&[0.9_f32, 0.1], [2])?);
+    /// let (counts, _) = x.histogram2d(&y, [2, 2], [(0.0, 1.0), (0.0, 1.0)])?;
+    /// assert_eq!(counts.to_vec()?, [0, 1, 1, 0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn histogram2d(
+        &self,
+        other: impl IntoExpr<T>,
+        bins: [usize; 2],
+        ranges: [(f64, f64); 2],
+    ) -> Result<(Tensor<u32>, [Tensor<T>; 2])> {
+        let (counts, edges) = self.untyped().histogram2d(other.into_expr(), bins, ranges)?;
+        Ok((Tensor::face(counts), edges.map(Tensor::face)))
     }
 }
 

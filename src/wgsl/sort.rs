@@ -9,6 +9,9 @@ use crate::plan::Sorter;
 
 impl Emitter<'_> {
     pub(super) fn sort(&mut self, sorter: &Sorter) {
+        if let Some(table) = sorter.table {
+            return self.counted(sorter, table);
+        }
         let Sorter { digit, group, each, words, .. } = *sorter;
         let digits = 1_u32 << digit;
         // This many invocations add up the counts of a digit, each for a section.
@@ -122,6 +125,35 @@ impl Emitter<'_> {
             line!(self.text, "            {result}[to] = {index};");
         }
         line!(self.text, "        }}\n    }}\n}}");
+    }
+
+    /// Counts elements of a tile in a table, of which there is one for each tile.
+    fn counted(&mut self, sorter: &Sorter, table: u32) {
+        let (group, tile) = (sorter.group, sorter.tile());
+        line!(self.text, "var<workgroup> table: array<atomic<u32>, {table}>;\n");
+        line!(self.text, "@compute @workgroup_size({group})");
+        let local = "@builtin(local_invocation_index) local: u32";
+        line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
+        line!(self.text, "    let number = id.y * p.pitch + id.x;");
+        line!(self.text, "    if (number >= p.count) {{ return; }}");
+        line!(
+            self.text,
+            "    for (var k = local; k < p.row; k += {group}u) {{ atomicStore(&table[k], 0u); }}"
+        );
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    let first = number * {tile}u;");
+        line!(self.text, "    let size = min(p.length - first, {tile}u);");
+        line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
+        line!(self.text, "        let key = in0[first + k];");
+        line!(self.text, "        if (key < p.row) {{ atomicAdd(&table[key], 1u); }}");
+        line!(self.text, "    }}");
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    let own = (p.before + number) * p.row;");
+        line!(
+            self.text,
+            "    for (var k = local; k < p.row; k += {group}u) {{ result[own + k] = atomicLoad(&table[k]); }}"
+        );
+        line!(self.text, "}}");
     }
 
     /// The lines that make the word of a `key` that has the digit, from the word `low` and, for two words, from

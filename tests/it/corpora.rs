@@ -63,6 +63,11 @@ fn pools_and_convolutions() {
 }
 
 #[test]
+fn selecting() {
+    check(include_str!("../data/selecting.jsonl"), 10, 1);
+}
+
+#[test]
 fn joining() {
     check(include_str!("../data/joining.jsonl"), 500, 8);
 }

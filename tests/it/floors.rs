@@ -63,6 +63,7 @@ const HOUSES: &[(&str, Floors)] = &[
             ],
             &["einsum", "ops", "partial", "sorting"],
             &["selecting"],
+            &["scattering"],
         ],
     ),
     (

@@ -52,6 +52,7 @@ mod readme;
 mod reductions;
 mod reductions_bits;
 mod rules;
+mod scattering;
 mod schedule;
 mod sliding;
 mod sorting;

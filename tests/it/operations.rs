@@ -223,6 +223,12 @@ fn table() -> String {
     for (name, what, numpy, torch) in OTHERS {
         text += &format!("| `{name}` | {what} | {numpy} | {torch} |\n");
     }
+    text += "\n## What is sorted, selected and scattered\n\nBy stable sorts, which are kernels of their own: NaN is the greatest, zeros\n\
+             are equal, and updates of one place are in row-major order. What evaluates has a shape that depends on values.\n\n\
+             | name | what | NumPy | PyTorch | ONNX |\n|---|---|---|---|---|\n";
+    for (name, what, numpy, torch, onnx) in SORTED {
+        text += &format!("| `{name}` | {what} | {numpy} | {torch} | {onnx} |\n");
+    }
     text
 }
 
@@ -274,6 +280,70 @@ const OTHERS: &[(&str, &str, &str, &str)] = &[
     ("random_bits", "Random words of a key, u32: Philox4x32-10.", "random.Philox", "randint"),
     ("uniform", "Random floats from 0 to below 1.", "random.uniform", "rand"),
     ("normal", "Random numbers of the normal distribution.", "random.normal", "randn"),
+];
+
+/// What is found by sorting and written by a computed index, and the names that NumPy, PyTorch and ONNX have for it.
+const SORTED: &[(&str, &str, &str, &str, &str)] = &[
+    ("sort", "Elements in order along an axis, stable; `sort_descending`.", "sort", "sort", "-"),
+    ("argsort", "The indices that sort an axis, u32; `argsort_descending`.", "argsort", "argsort", "-"),
+    ("topk", "The greatest elements along an axis and their indices.", "-", "topk", "TopK"),
+    ("kthvalue", "The k-th least element along an axis and its index.", "partition", "kthvalue", "-"),
+    ("median", "The median along an axis.", "median", "-", "-"),
+    ("quantile", "A quantile along an axis, by five rules.", "quantile", "quantile", "-"),
+    ("searchsorted", "Where values would go into a sorted axis.", "searchsorted", "searchsorted", "-"),
+    ("isin", "Whether elements are among others.", "isin", "isin", "-"),
+    (
+        "take_along",
+        "Elements at indices along an axis, each of its own row.",
+        "take_along_axis",
+        "gather",
+        "GatherElements",
+    ),
+    (
+        "put_along",
+        "Values at indices along an axis, each in its own row.",
+        "put_along_axis",
+        "scatter",
+        "ScatterElements",
+    ),
+    (
+        "scatter",
+        "Updates at indices of leading axes: the last of a place.",
+        "x[i] = y",
+        "index_put",
+        "ScatterND",
+    ),
+    (
+        "scatter_add",
+        "The sum of updates added to their place; `scatter_min`, `_max`.",
+        "add.at",
+        "index_add",
+        "ScatterND",
+    ),
+    (
+        "segment_sum",
+        "Sums of elements by key; `segment_prod`, `_min`, `_max`, `_mean`.",
+        "-",
+        "scatter_reduce",
+        "-",
+    ),
+    ("compress", "Elements where a mask is true; evaluates.", "x[mask]", "masked_select", "Compress"),
+    (
+        "nonzero",
+        "The places of elements other than 0; evaluates, and `nonzero_padded` does not.",
+        "nonzero",
+        "nonzero",
+        "NonZero",
+    ),
+    ("unique", "The different elements, with counts and places; evaluates.", "unique", "unique", "Unique"),
+    ("bincount", "How many elements are 0, 1 and so on, u32.", "bincount", "bincount", "-"),
+    (
+        "histogram",
+        "How many elements are in bins of equal width; `histogram2d`; evaluates.",
+        "histogram",
+        "histogram",
+        "-",
+    ),
 ];
 
 /// Which operands of an operation broadcast.

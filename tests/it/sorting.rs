@@ -8,7 +8,7 @@ use crate::common::{Random, check_kernels, devices, found, in_turn, lowered, on_
 use zerostride::{AnyExpr, Between, DType, Device, Element, ErrorKind, Expr, Side, bf16, f16};
 
 /// An element type as it is sorted.
-trait Sorted: Element + PartialOrd {
+pub(crate) trait Sorted: Element + PartialOrd {
     fn drawn(random: &mut Random) -> Self;
 
     /// NaN after all, and zeros equal.
@@ -82,7 +82,7 @@ fn along<T: Copy>(values: &[T], indices: &[u32], (_, n, inner): (usize, usize, u
     indices.iter().enumerate().map(at).collect()
 }
 
-fn agrees<T: Sorted>(got: &Expr<T>, device: &Device, expected: &[T], what: &str) {
+pub(crate) fn agrees<T: Sorted>(got: &Expr<T>, device: &Device, expected: &[T], what: &str) {
     let got = got.eval_on(device).and_then(|got| got.to_vec());
     let got = got.unwrap_or_else(|error| panic!("{what} on {}: {error}", device.name()));
     assert_eq!(got.len(), expected.len(), "{what} on {}", device.name());
@@ -97,7 +97,12 @@ fn agrees<T: Sorted>(got: &Expr<T>, device: &Device, expected: &[T], what: &str)
 }
 
 /// A tensor of some elements whose axes lie in another order, backwards or among others.
-fn viewed<T: Element>(device: &Device, values: &[T], shape: &[usize], random: &mut Random) -> Expr<T> {
+pub(crate) fn viewed<T: Element>(
+    device: &Device,
+    values: &[T],
+    shape: &[usize],
+    random: &mut Random,
+) -> Expr<T> {
     let rank = shape.len();
     let mut order: Vec<isize> = (0..rank as isize).collect();
     (1..rank).for_each(|k| order.swap(k, random.below(k + 1)));
@@ -221,6 +226,10 @@ fn larger_than_a_binding() {
             sorts::<u8>(&device, &[70, 700], 1, &mut random);
             sorts::<f32>(&device, &[3, 20_000], 1, &mut random);
             sorts::<f32>(&device, &[20_000, 4], 1, &mut random);
+            let keys: Vec<u32> = (0..70_000).map(|i| i / 3 % 7).collect();
+            let counts: Vec<u32> =
+                (0..5).map(|bin| keys.iter().filter(|&&x| x == bin).count() as u32).collect();
+            agrees(&device.upload(&keys, [70_000]).unwrap().bincount(5), &device, &counts, "many keys");
         }
     }
 }
@@ -523,11 +532,15 @@ fn counted() {
         let mut random = Random(11);
         let values: Vec<i32> = (0..3000).map(|_| random.below(300) as i32 - 20).collect();
         let x = viewed(device, &values, &[60, 50], &mut random);
-        for bins in [0, 1, 2, 64, 255, 256, 500] {
+        for bins in [0, 1, 2, 64, 255, 256, 500, 5000] {
             let counts: Vec<u32> =
                 (0..bins).map(|bin| values.iter().filter(|&&x| x == bin as i32).count() as u32).collect();
             agrees(&x.bincount(bins), device, &counts, &format!("{bins} bins"));
         }
+        let many: Vec<u32> = (0..100_000).map(|_| random.below(2100) as u32).collect();
+        let counts: Vec<u32> =
+            (0..2048).map(|bin| many.iter().filter(|&&x| x == bin).count() as u32).collect();
+        agrees(&device.upload(&many, [100_000]).unwrap().bincount(2048), device, &counts, "many");
         let bytes: Vec<u8> = values.iter().map(|&x| x as u8).collect();
         let counts: Vec<u32> =
             (0..256).map(|bin| bytes.iter().filter(|&&x| usize::from(x) == bin).count() as u32).collect();
@@ -542,4 +555,35 @@ fn counted() {
     assert_eq!(wide.bincount(2).to_vec().unwrap(), [0, 1]);
     let wide = Device::cpu().upload(&[u64::MAX, 1 << 32, 1], [3]).unwrap();
     assert_eq!(wide.bincount(2).to_vec().unwrap(), [0, 1]);
+}
+
+/// Some places of rows that no cache holds: equal elements on either side of them, and in other rows.
+#[test]
+fn places() {
+    let n = 300_000;
+    for device in
+        devices().iter().filter(|device| device.name() == "cpu" || device.name().contains("(vulkan)"))
+    {
+        let mut random = Random(12);
+        let spread: Vec<f32> = (0..2 * n).map(|_| f32::drawn(&mut random)).collect();
+        let few: Vec<f32> =
+            (0..2 * n).map(|i| if i % 7 == 0 { 1.0 } else { random.below(3) as f32 }).collect();
+        for values in [spread, few] {
+            let x = device.upload(&values, [2, n]).unwrap();
+            let order = argsorted(&values, (2, n, 1), true);
+            let upward = argsorted(&values, (2, n, 1), false);
+            for k in [1, 5, n / 3, n] {
+                let rows = || order.chunks(n).map(|row| row[..k].to_vec());
+                let (greatest, indices) = x.topk(k, 1);
+                agrees(&indices, device, &rows().flatten().collect::<Vec<u32>>(), &format!("top {k}"));
+                let of = |(row, places): (usize, Vec<u32>)| -> Vec<f32> {
+                    places.iter().map(|&i| values[row * n + i as usize]).collect()
+                };
+                let expected: Vec<f32> = rows().enumerate().flat_map(of).collect();
+                agrees(&greatest, device, &expected, &format!("top {k}"));
+                let expected: Vec<u32> = upward.chunks(n).map(|row| row[k - 1]).collect();
+                agrees(&x.kthvalue(k, 1).1, device, &expected, &format!("{k}-th"));
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod joining;
 mod pools;
 mod products;
 mod reductions;
+mod selecting;
 mod shapes;
 mod values;
 mod verdict;
@@ -81,6 +82,7 @@ pub(crate) async fn check(
 async fn one(device: &Device, case: &Value, number: usize) -> (String, Verdict) {
     let op = || case["op"].as_str().unwrap_or("?").to_string();
     match case["mode"].as_str() {
+        _ if case["results"].is_array() => (op(), selecting::check(device, case).await),
         _ if case["operands"].is_array() => (op(), products::check(device, case).await),
         _ if case["expect"].is_array() && case["in"].is_null() => {
             (op(), joining::check(device, case, number).await)

@@ -37,11 +37,11 @@ pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
     }
 }
 
-fn list(value: &Value) -> Vec<f64> {
+pub(super) fn list(value: &Value) -> Vec<f64> {
     value.as_array().into_iter().flatten().filter_map(Value::as_f64).collect()
 }
 
-fn lengths(tensor: &Value) -> Vec<usize> {
+pub(super) fn lengths(tensor: &Value) -> Vec<usize> {
     list(&tensor["shape"]).into_iter().map(|n| n as usize).collect()
 }
 
@@ -51,24 +51,33 @@ async fn evaluate(device: &Device, case: &Value) -> Result<(Vec<usize>, DType, V
     let operands = operands.map(|own| operand(device, own)).collect::<Result<Vec<AnyExpr>>>()?;
     let result = asked(case, &operands).eval_on(device)?;
     let (shape, of, bytes) = (result.shape().to_vec(), result.dtype(), result.to_bytes_async().await?);
+    Ok((shape, of, elements(of, &bytes)))
+}
+
+/// Elements of a type, as numbers.
+pub(super) fn elements(of: DType, bytes: &[u8]) -> Vec<f64> {
     let element = |bytes: &[u8]| match (of, bytes) {
         (DType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]).into(),
         (DType::I32, &[a, b, c, d]) => i32::from_le_bytes([a, b, c, d]).into(),
         (DType::U8, &[a]) => a.into(),
+        (DType::U32, &[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]).into(),
         (DType::BF16, &[a, b]) => bf16::from_le_bytes([a, b]).to_f64(),
         (DType::F64, bytes) => bytes.try_into().map_or(f64::NAN, f64::from_le_bytes),
+        (DType::I64 | DType::U64, bytes) => {
+            bytes.try_into().map_or(f64::NAN, |bytes| i64::from_le_bytes(bytes) as f64)
+        }
         _ => f64::NAN,
     };
-    Ok((shape, of, bytes.chunks(of.size()).map(element).collect()))
+    bytes.chunks(of.size()).map(element).collect()
 }
 
-fn operand(device: &Device, own: &Value) -> Result<AnyExpr> {
+pub(super) fn operand(device: &Device, own: &Value) -> Result<AnyExpr> {
     let of = own["type"].as_str().and_then(dtype).unwrap_or(DType::F32);
     let bytes = |x: f64| match of {
-        DType::U8 => vec![x as u8],
         DType::BF16 => bf16::from_f64(x).to_le_bytes().to_vec(),
         DType::F64 => x.to_le_bytes().to_vec(),
-        _ => (x as f32).to_le_bytes().to_vec(),
+        DType::F32 => (x as f32).to_le_bytes().to_vec(),
+        _ => (x as i64).to_le_bytes()[..of.size()].to_vec(),
     };
     let bytes: Vec<u8> = list(&own["data"]).into_iter().flat_map(bytes).collect();
     Ok(device.upload_bytes(&bytes, of, lengths(own))?.expr())

@@ -299,6 +299,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("matrix_times_vector", first(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 1>([256])))),
         // Sorts: the digits of a tile counted; elements moved, and elements of two words with their indices.
         ("digits", sort(GPU, &zeros::<f32, 1>([100_000 * n]).sort(0).into(), "digits")),
+        ("counted", sort(GPU, &zeros::<u32, 1>([100_000 * n]).bincount(200).into(), "elements of tiles")),
         ("moved", sort(GPU, &zeros::<f32, 1>([1000]).sort(0).into(), "elements moved")),
         (
             "moved_with_indices_llvmpipe",

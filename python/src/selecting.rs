@@ -1,0 +1,156 @@
+//! Sorting, what is found by it, and what is written by a computed index.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use zerostride::{AnyExpr, Between, Outside, Side, Unique, Update};
+
+use crate::array::{Array, Part};
+use crate::wait::wait;
+
+/// The elements sorted along an axis.
+#[pyfunction]
+fn sort(py: Python<'_>, x: &Bound<'_, Array>, axis: isize, descending: bool) -> PyResult<Array> {
+    x.get().mapped(py, |expr| if descending { expr.sort_descending(axis) } else { expr.sort(axis) })
+}
+
+/// The indices that sort an axis, as uint32.
+#[pyfunction]
+fn argsort(py: Python<'_>, x: &Bound<'_, Array>, axis: isize, descending: bool) -> PyResult<Array> {
+    x.get().mapped(py, |expr| if descending { expr.argsort_descending(axis) } else { expr.argsort(axis) })
+}
+
+/// One operation of two arrays.
+fn both(
+    py: Python<'_>,
+    x: &Array,
+    y: &Array,
+    of: impl FnOnce(AnyExpr, AnyExpr) -> AnyExpr,
+) -> PyResult<Array> {
+    x.slot.join(&y.slot, py)?;
+    let (a, b) = (x.part(), y.part());
+    let (depth, work) = (a.depth.max(b.depth) + 1, a.work.max(b.work));
+    Array::new(py, of(a.expr, b.expr), depth, work, x.slot.clone())
+}
+
+/// Where values would go into a sorted array of one axis, as uint32.
+#[pyfunction]
+fn searchsorted(
+    py: Python<'_>,
+    x: &Bound<'_, Array>,
+    values: &Bound<'_, Array>,
+    right: bool,
+) -> PyResult<Array> {
+    let side = if right { Side::Right } else { Side::Left };
+    both(py, x.get(), values.get(), |x, values| x.searchsorted(values, side))
+}
+
+/// Whether elements are among others.
+#[pyfunction]
+fn isin(py: Python<'_>, x: &Bound<'_, Array>, test: &Bound<'_, Array>) -> PyResult<Array> {
+    both(py, x.get(), test.get(), |x, test| x.isin(test))
+}
+
+/// How many elements are 0, 1 and so on, as uint32.
+#[pyfunction]
+fn bincount(py: Python<'_>, x: &Bound<'_, Array>, bins: usize) -> PyResult<Array> {
+    x.get().mapped(py, |expr| expr.bincount(bins))
+}
+
+/// The sums of elements of each key.
+#[pyfunction]
+fn segment_sum(
+    py: Python<'_>,
+    x: &Bound<'_, Array>,
+    keys: &Bound<'_, Array>,
+    count: usize,
+) -> PyResult<Array> {
+    both(py, x.get(), keys.get(), |x, keys| x.segment_sum(keys, count))
+}
+
+/// A quantile along an axis, by NumPy's name of what lies between two elements.
+#[pyfunction]
+fn quantile(py: Python<'_>, x: &Bound<'_, Array>, q: f64, axis: isize, method: &str) -> PyResult<Array> {
+    let between = match method {
+        "linear" => Between::Linear,
+        "lower" => Between::Lower,
+        "higher" => Between::Higher,
+        "midpoint" => Between::Midpoint,
+        "nearest" => Between::Nearest,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "no quantile is called '{method}': there are linear, lower, higher, midpoint and nearest"
+            )));
+        }
+    };
+    x.get().mapped(py, |expr| expr.quantile(q, axis, between))
+}
+
+#[pyfunction]
+fn median(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
+    x.get().mapped(py, |expr| expr.median(axis))
+}
+
+/// The coordinates of elements that are not zero, as uint32: a row for each axis. Their number is read.
+#[pyfunction]
+fn nonzero(py: Python<'_>, x: &Bound<'_, Array>) -> PyResult<Array> {
+    let tensor = x.get().tensor(py)?;
+    Ok(Array::of(wait(py, true, move || tensor.nonzero())?, x.get().slot.clone()))
+}
+
+/// The elements where a mask of leading axes is true. Their number is read.
+#[pyfunction]
+fn compress(py: Python<'_>, x: &Bound<'_, Array>, mask: &Bound<'_, Array>) -> PyResult<Array> {
+    let x = x.get();
+    x.slot.join(&mask.get().slot, py)?;
+    let (tensor, mask) = (x.tensor(py)?, mask.get().tensor(py)?);
+    Ok(Array::of(wait(py, true, move || tensor.compress(&mask))?, x.slot.clone()))
+}
+
+/// The different elements, where each is first, which of them each element is, and how often each is there. Their number is
+/// read.
+#[pyfunction]
+fn unique(py: Python<'_>, x: &Bound<'_, Array>) -> PyResult<(Array, Array, Array, Array)> {
+    let (tensor, slot) = (x.get().tensor(py)?, &x.get().slot);
+    let Unique { values, counts, inverse, indices, .. } = wait(py, true, move || tensor.unique())?;
+    let [values, indices, inverse, counts] =
+        [values, indices, inverse, counts].map(|tensor| Array::of(tensor, slot.clone()));
+    Ok((values, indices, inverse, counts))
+}
+
+/// The elements, where indices of leading axes are with updates in their place.
+#[pyfunction]
+fn scatter(
+    py: Python<'_>,
+    x: &Bound<'_, Array>,
+    indices: Vec<Bound<'_, Array>>,
+    updates: &Bound<'_, Array>,
+) -> PyResult<Array> {
+    let (x, updates) = (x.get(), updates.get());
+    x.slot.join(&updates.slot, py)?;
+    let (Part { expr, mut depth, mut work }, new) = (x.part(), updates.part());
+    (depth, work) = (depth.max(new.depth), work.max(new.work));
+    let mut all = Vec::with_capacity(indices.len());
+    for index in &indices {
+        x.slot.join(&index.get().slot, py)?;
+        let part = index.get().part();
+        (depth, work) = (depth.max(part.depth), work.max(part.work));
+        all.push(part.expr);
+    }
+    let written = expr.scatter_with(all, new.expr, Update::Replace, Outside::Nearest);
+    Array::new(py, written, depth + 1, work, x.slot.clone())
+}
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(sort, module)?)?;
+    module.add_function(wrap_pyfunction!(argsort, module)?)?;
+    module.add_function(wrap_pyfunction!(searchsorted, module)?)?;
+    module.add_function(wrap_pyfunction!(isin, module)?)?;
+    module.add_function(wrap_pyfunction!(bincount, module)?)?;
+    module.add_function(wrap_pyfunction!(segment_sum, module)?)?;
+    module.add_function(wrap_pyfunction!(quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(median, module)?)?;
+    module.add_function(wrap_pyfunction!(nonzero, module)?)?;
+    module.add_function(wrap_pyfunction!(compress, module)?)?;
+    module.add_function(wrap_pyfunction!(unique, module)?)?;
+    module.add_function(wrap_pyfunction!(scatter, module)?)
+}

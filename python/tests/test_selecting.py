@@ -1,0 +1,123 @@
+"""Sorting, sets, masks, histograms and what is written to named elements: as NumPy, on the device, with counts read alone."""
+
+import numpy as np
+import pytest
+
+import zerostride as zs
+from conftest import same
+
+X = np.random.default_rng(5).integers(-9, 9, (7, 40)).astype(np.float32)
+X[0, :4] = np.nan, -0.0, np.inf, -np.inf
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """The bytes of each array that is read."""
+    sizes, host = [], zs.Array._host
+
+    def counted(self):
+        sizes.append(self.nbytes)
+        return host(self)
+
+    monkeypatch.setattr(zs.Array, "_host", counted)
+    return sizes
+
+
+def test_sorts(reads):
+    x = zs.asarray(X)
+    results = [
+        zs.sort(x, axis=0), zs.sort(x, descending=True), zs.argsort(x), zs.argsort(x, axis=0, descending=True),
+        np.median(x, axis=1), np.percentile(x[1:], [5, 50, 99], axis=0), np.quantile(x[1:], 0.3, keepdims=True),
+        zs.isin(x, zs.asarray([1.0, 3.0])), zs.searchsorted(zs.sort(x[2]), x[3], side="right"),
+        zs.searchsorted(x[2], x[3], sorter=zs.argsort(x[2])), np.digitize(x, [-3.0, 0.0, 3.0]),
+        zs.isin(zs.asarray(np.uint8([1, 2])), -1), zs.isin(3, zs.asarray(np.int8([3]))),
+    ]  # fmt: skip
+    assert not reads
+    negative = -np.where(np.isnan(X), np.inf, X)
+    expected = [
+        np.sort(X, axis=0), np.flip(np.sort(X), 1), np.argsort(X, stable=True),
+        np.lexsort((negative, ~np.isnan(X)), axis=0), np.median(X, axis=1),
+        np.percentile(X[1:], [5, 50, 99], axis=0), np.quantile(X[1:], 0.3, keepdims=True),
+        np.isin(X, [1, 3]), np.searchsorted(np.sort(X[2]), X[3], side="right"),
+        np.searchsorted(X[2], X[3], sorter=np.argsort(X[2])), np.digitize(X, [-3, 0, 3]), [False, False], True,
+    ]  # fmt: skip
+    for got, each in zip(results, expected):
+        np.testing.assert_allclose(np.asarray(got), np.asarray(each), rtol=1e-6)
+
+
+def test_sets(reads):
+    x = zs.asarray(X)
+    every = zs.unique_all(x)
+    found = zs.nonzero(x > 0)
+    chosen, rows = x[x > 2], x[zs.any(x > 8, axis=1)]
+    assert sum(reads) <= 16
+    values, indices, inverse, counts = np.unique(X, True, True, True, equal_nan=False)
+    same(every.values, values)
+    for got, each in zip((every.indices, every.inverse_indices, every.counts, *found), (indices, inverse, counts, *np.nonzero(X > 0))):
+        assert got.tolist() == each.tolist()
+    same(chosen, X[X > 2])
+    same(rows, X[np.any(X > 8, axis=1)])
+    # Every NaN differs from every other.
+    some = np.float32([np.nan, 1, np.nan, 0, np.nan])
+    every = zs.unique_all(zs.asarray(some))
+    for got, each in zip(every, np.unique(some, True, True, True, equal_nan=False)):
+        np.testing.assert_array_equal(np.asarray(got), each)
+
+
+def test_counts(reads):
+    x = zs.asarray(X[1:])
+    keys = zs.asarray(np.int32([3, 1, 3, 0]))
+    results = [np.histogram(x, bins=7, range=(-4, 5)), np.histogram(x, bins=[-2, 0, 0.5, 7])]
+    assert not reads
+    results += [np.histogram(x), np.histogram(x, density=True)]
+    plain = [np.bincount(keys, minlength=6), np.bincount(keys, weights=zs.asarray(np.float32([1, 2, 3, 4])))]
+    assert sum(reads) <= 64
+    options = [{"bins": 7, "range": (-4, 5)}, {"bins": [-2, 0, 0.5, 7]}, {}, {"density": True}]
+    for (counts, edges), each in zip(results, options):
+        expected, all_edges = np.histogram(X[1:], **each)
+        np.testing.assert_allclose(np.asarray(counts), expected, rtol=1e-6)
+        np.testing.assert_allclose(np.asarray(edges), all_edges, rtol=1e-6)
+    assert [each.tolist() for each in plain] == [[1, 1, 0, 2, 0, 0], [4, 2, 0, 4]]
+    # Integers, and edges that the type does not hold.
+    whole = np.random.default_rng(6).integers(-50, 50, 1000).astype(np.int16)
+    assert np.histogram(zs.asarray(whole), bins=13)[0].tolist() == np.histogram(whole, bins=13)[0].tolist()
+    near = np.float32([0.1, 0.3, 0.7, 0.1])
+    assert np.histogram(zs.asarray(near), [0.1, 0.3, 0.7])[0].tolist() == np.histogram(near, [0.1, 0.3, 0.7])[0].tolist()
+    with pytest.raises(ValueError, match="from 0 on"):
+        np.bincount(zs.asarray(np.int32([-1])))
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        (X > 3, 1.5), (X > 3, np.arange((X > 3).sum(), dtype=np.float32)), (np.any(X > 8, axis=1), np.zeros(40, np.float32)),
+        ([1, 1, 2], 5), ([1, 1, -2], np.float32([[1], [2], [3]])), (([0, 2], [3, 4]), [7.0, 8.0]),
+        ((slice(None, None, 2), [5, 6]), -1), ((slice(1, 3), X[0] > 0), 4), ((..., [1, 2], None), np.float32([[1], [2]])),
+        ([], 3), (np.zeros(7, bool), 2),
+    ],
+)  # fmt: skip
+def test_writes(key, value, reads):
+    x, expected = zs.asarray(X), X.copy()
+    expected[key] = value
+
+    def ours(part):
+        return zs.asarray(part) if isinstance(part, np.ndarray) else part
+
+    x[tuple(map(ours, key)) if isinstance(key, tuple) else ours(key)] = ours(value)
+    assert sum(reads) <= 16
+    same(x, expected)
+    x = zs.asarray(X)
+    x[key] = value
+    same(x, expected)
+
+
+def test_put_along_axis():
+    x, expected = zs.asarray(X), X.copy()
+    order = np.argsort(X, axis=1)[:, :3]
+    np.put_along_axis(expected, order, 7, axis=1)
+    np.put_along_axis(x, zs.asarray(order), 7, axis=1)
+    same(x, expected)
+    assert np.compress(zs.asarray([True, False, True]), zs.asarray(X), axis=0).shape == (2, 40)
+    assert np.argwhere(zs.asarray(X) > 8).tolist() == np.argwhere(X > 8).tolist()
+    with pytest.raises(IndexError):
+        np.put_along_axis(x, zs.asarray(order + 40), 7, axis=1)

@@ -1,0 +1,164 @@
+"""Reductions that leave out NaN, by NumPy's names. Integers and truth values have none, and are reduced as they are.
+
+Nothing warns: whether a row is NaN throughout is not read. The result of such a row is NaN, as NumPy's is.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import DTypeLike
+
+from . import _core, _statistics
+from ._arguments import axis_of
+from ._core import Array
+from ._dtypes import is_float
+from ._searching import argmax, argmin
+from ._statistics import _AXES, _CORRECTION, _DTYPE, _KEEP, _documented
+from ._types import AnyArray, Axes
+
+__all__ = [
+    "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",
+    "nanvar",
+]  # fmt: skip
+
+
+def _is_nan(x):
+    return _core.apply("is_nan", "finite", x)
+
+
+def _with(instead, x):
+    """Another number in place of every NaN."""
+    return _core.select(_is_nan(x), instead, x) if is_float(x.dtype) else x
+
+
+@_documented("The sum of elements that are not NaN.", _AXES + _DTYPE + _KEEP)
+def nansum(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
+    return _statistics.sum(_with(0.0, x), axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+@_documented("The product of elements that are not NaN.", _AXES + _DTYPE + _KEEP)
+def nanprod(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
+    return _statistics.prod(_with(1.0, x), axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+def _extreme(reduction, least, x, axis, keepdims):
+    if not is_float(x.dtype):
+        return reduction(x, axis=axis, keepdims=keepdims)
+    found = reduction(_with(least, x), axis=axis, keepdims=keepdims)
+    return _core.select(_statistics.all(_is_nan(x), axis=axis, keepdims=keepdims), math.nan, found)
+
+
+@_documented("The greatest element that is not NaN.")
+def nanmax(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    return _extreme(_statistics.max, -math.inf, x, axis, keepdims)
+
+
+@_documented("The least element that is not NaN.")
+def nanmin(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    return _extreme(_statistics.min, math.inf, x, axis, keepdims)
+
+
+def _index(reduction, least, x, axis, keepdims):
+    if is_float(x.dtype) and bool(_statistics.any(_statistics.all(_is_nan(x), axis=axis))):
+        raise ValueError(f"a row of {list(x.shape)} along axis {axis} is NaN throughout: no index is that of an extreme")
+    return reduction(_with(least, x), axis=axis, keepdims=keepdims)
+
+
+_ONE_AXIS = "x : Array\naxis : int, optional\n    Without it the index is one of the array as if it were flat.\n"
+_RAISES = "\n    Where all elements of a row are NaN, ``ValueError`` is raised: that is read.\n"
+
+
+@_documented("The index of the greatest element that is not NaN.", _ONE_AXIS + _KEEP + _RAISES)
+def nanargmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    return _index(argmax, -math.inf, x, axis, keepdims)
+
+
+@_documented("The index of the least element that is not NaN.", _ONE_AXIS + _KEEP + _RAISES)
+def nanargmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    return _index(argmin, math.inf, x, axis, keepdims)
+
+
+def _scanned(name, instead, x, axis, dtype):
+    if axis is None:
+        x, axis = x.ravel(), 0
+    x = _with(instead, x)
+    return _core.reduce(name, _statistics._as(x, _statistics.accumulating(x, dtype)), [axis_of(axis, x.ndim, f"nan{name}")])
+
+
+_SCANNED = f"x : Array\naxis : int, optional\n    Without it the array is flat.\n{_DTYPE}"
+
+
+@_documented("The sum of each element and those before it, NaN being 0.", _SCANNED)
+def nancumsum(x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    return _scanned("cumsum", 0.0, x, axis, dtype)
+
+
+@_documented("The product of each element and those before it, NaN being 1.", _SCANNED)
+def nancumprod(x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    return _scanned("cumprod", 1.0, x, axis, dtype)
+
+
+def _averaging(x, dtype, what):
+    """The type of a mean, and elements in one that holds their sums and how many they are."""
+    x = _statistics._averaged(x, dtype, what)
+    # Sums and counts are more than narrow floats hold.
+    return x.dtype, x if x.dtype.itemsize > 2 else _core.cast(x, "float32")
+
+
+def _counted(x, axis, keepdims):
+    known = _core.apply("not", "truth", _is_nan(x))
+    return _statistics.sum(_core.cast(known, x.dtype), axis=axis, keepdims=keepdims)
+
+
+@_documented("The arithmetic mean of elements that are not NaN.", _AXES + _DTYPE + _KEEP)
+def nanmean(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
+    dtype, wide = _averaging(x, dtype, "nanmean")
+    return _statistics._as(nansum(wide, axis=axis, keepdims=keepdims) / _counted(wide, axis, keepdims), dtype)
+
+
+def _variance(x, axis, correction, keepdims):
+    counts = _counted(x, axis, True)
+    apart = _with(0.0, x - nansum(x, axis=axis, keepdims=True) / counts)
+    left = (counts if keepdims else _counted(x, axis, False)) - correction
+    found = _statistics.sum(apart * apart, axis=axis, keepdims=keepdims) / left
+    return _core.select(left > 0, found, math.nan)
+
+
+_SPREAD = _AXES + _DTYPE + _CORRECTION + _KEEP
+
+
+@_documented("The variance of elements that are not NaN. It is NaN of no more than ``correction`` of them.", _SPREAD)
+def nanvar(
+    x: AnyArray,
+    /,
+    *,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
+    correction: float = 0.0,
+    ddof: float | None = None,
+    keepdims: bool = False,
+) -> Array:
+    if not is_float(x.dtype):
+        return _statistics.var(x, axis=axis, dtype=dtype, correction=correction, ddof=ddof, keepdims=keepdims)
+    correction = _statistics._taken_off("nanvar", correction, ddof)
+    dtype, wide = _averaging(x, dtype, "nanvar")
+    return _statistics._as(_variance(wide, axis, correction, keepdims), dtype)
+
+
+@_documented("The standard deviation of elements that are not NaN. It is NaN where ``nanvar`` is.", _SPREAD)
+def nanstd(
+    x: AnyArray,
+    /,
+    *,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
+    correction: float = 0.0,
+    ddof: float | None = None,
+    keepdims: bool = False,
+) -> Array:
+    if not is_float(x.dtype):
+        return _statistics.std(x, axis=axis, dtype=dtype, correction=correction, ddof=ddof, keepdims=keepdims)
+    correction = _statistics._taken_off("nanstd", correction, ddof)
+    dtype, wide = _averaging(x, dtype, "nanstd")
+    return _statistics._as(_core.apply("sqrt", "float", _variance(wide, axis, correction, keepdims)), dtype)

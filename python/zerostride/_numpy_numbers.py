@@ -1,0 +1,154 @@
+"""NumPy's functions of numbers in order: derivatives, moments, polynomials and sets, beside :mod:`._numpy`."""
+
+import math
+
+import numpy as np
+
+import zerostride as zs
+
+from . import _numerics
+from ._arguments import axis_of
+from ._numpy import FUNCTIONS, _implements, _ours
+from ._ufuncs import delivered, is_nothing
+
+
+def _with_arrays(ours, count):
+    """A function whose first arguments are arrays, whichever of them is one of ours."""
+    return lambda *arguments, **options: ours(*_ours(arguments[:count]), *arguments[count:], **options)
+
+
+FUNCTIONS.update({
+    np.average: _with_arrays(_numerics.average, 1), np.convolve: _with_arrays(_numerics.convolve, 2),
+    np.corrcoef: _with_arrays(_numerics.corrcoef, 2), np.cov: _with_arrays(_numerics.cov, 2),
+    np.gradient: _with_arrays(zs.gradient, 1), np.nan_to_num: _numerics.nan_to_num,
+    np.nanmedian: zs.nanmedian, np.nanquantile: zs.nanquantile, np.trapezoid: _with_arrays(_numerics.trapezoid, 2),
+})  # fmt: skip
+
+
+@_implements(np.nanpercentile)
+def _nanpercentile(a, q, **options):
+    return zs.nanquantile(a, np.true_divide(q, 100), **options)
+
+
+@_implements(np.interp)
+def _interp(x, xp, fp, left=None, right=None, period=None):
+    if period is not None:
+        raise TypeError("numpy.interp of zerostride takes no period: repeat the points at both ends")
+    return _numerics.interp(*_ours([x, xp, fp]), left, right)
+
+
+@_implements(np.correlate)
+def _correlate(a, v, mode="valid"):
+    a, v = _ours([a, v])
+    found = _numerics.convolve(a, zs.flip(v), mode)
+    return found
+
+
+@_implements(np.ptp)
+def _ptp(a, axis=None, out=None, keepdims=False):
+    keepdims = not is_nothing(keepdims) and bool(keepdims)
+    return delivered(zs.max(a, axis=axis, keepdims=keepdims) - zs.min(a, axis=axis, keepdims=keepdims), out)
+
+
+@_implements(np.ediff1d)
+def _ediff1d(ary, to_end=None, to_begin=None):
+    flat = ary.ravel()
+    parts = [to_begin, zs.diff(flat), to_end]
+    return zs.concat([zs.astype(x, flat.dtype).ravel() for x in _ours(x for x in parts if x is not None)])
+
+
+@_implements(np.polyval)
+def _polyval(p, x):
+    p, x = _ours([p, x])
+    found = zs.zeros_like(x)
+    for k in range(p.size):
+        found = found * x + p[k]
+    return found
+
+
+@_implements(np.sinc)
+def _sinc(x):
+    x = _numerics.floats(x)
+    angle = math.pi * zs.where(x == 0, 1.0e-20, x)
+    return zs.where(x == 0, 1.0, zs.sin(angle) / angle)
+
+
+@_implements(np.unwrap)
+def _unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
+    p = p if isinstance(period, int) and not zs.isdtype(p.dtype, "real floating") else _numerics.floats(p)
+    axis = axis_of(axis, p.ndim, "unwrap")
+    steps = zs.diff(p, axis=axis)
+    half = period / 2
+    turned = (steps + half) % period - half
+    turned = zs.where((turned == -half) & (steps > 0), half, turned)
+    turns = zs.where(zs.abs(steps) < (half if discont is None else discont), 0, turned - steps)
+    behind = _numerics.part(p, axis, 1, None) + zs.cumulative_sum(turns, axis=axis)
+    return zs.concat([_numerics.part(p, axis, 0, 1), behind], axis=axis)
+
+
+@_implements(np.partition)
+def _partition(a, kth, axis=-1, kind="introselect", order=None):
+    return np.sort(a, axis)
+
+
+@_implements(np.argpartition)
+def _argpartition(a, kth, axis=-1, kind="introselect", order=None):
+    return np.argsort(a, axis)
+
+
+@_implements(np.lexsort)
+def _lexsort(keys, axis=-1):
+    keys = _ours(keys)
+    axis = axis_of(axis, keys[0].ndim, "lexsort")
+    found = None
+    for key in keys:
+        if found is not None:
+            key = zs.take_along_axis(key, found, axis=axis)
+        order = zs.argsort(key, axis=axis)
+        found = order if found is None else zs.take_along_axis(found, order, axis=axis)
+    return found
+
+
+def _set(x):
+    return zs.unique_values(x.ravel())
+
+
+@_implements(np.union1d)
+def _union1d(ar1, ar2):
+    return _set(zs.concat([x.ravel() for x in _ours([ar1, ar2])]))
+
+
+@_implements(np.intersect1d)
+def _intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    if return_indices:
+        raise TypeError("numpy.intersect1d of zerostride takes no return_indices: look the values up by searchsorted")
+    a, b = _ours([ar1, ar2])
+    own = zs.astype(_set(a), zs.result_type(a, b))
+    return own[zs.isin(own, b)]
+
+
+@_implements(np.setdiff1d)
+def _setdiff1d(ar1, ar2, assume_unique=False):
+    a, b = _ours([ar1, ar2])
+    own = a.ravel() if assume_unique else _set(a)
+    return own[zs.isin(own, b, invert=True)]
+
+
+@_implements(np.setxor1d)
+def _setxor1d(ar1, ar2, assume_unique=False):
+    a, b = _ours([ar1, ar2])
+    found = zs.concat([_set(a), _set(b)])
+    values, counts = zs.unique_counts(found)
+    return values[counts == 1]
+
+
+for _name, _values in (("unique_values", zs.unique_values), ("unique_counts", zs.unique_counts),
+                       ("unique_inverse", zs.unique_inverse), ("unique_all", zs.unique_all)):  # fmt: skip
+    FUNCTIONS[getattr(np, _name)] = _values
+FUNCTIONS[np.cumulative_sum] = lambda x, /, *, axis=None, dtype=None, out=None, include_initial=False: delivered(
+    zs.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial), out
+)
+FUNCTIONS[np.cumulative_prod] = lambda x, /, *, axis=None, dtype=None, out=None, include_initial=False: delivered(
+    zs.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial), out
+)
+FUNCTIONS[np.astype] = lambda x, dtype, /, *, copy=True, device=None: zs.astype(x, np.dtype(dtype), copy=copy)

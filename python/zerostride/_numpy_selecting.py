@@ -1,0 +1,172 @@
+"""NumPy's functions of counts, order and places on our arrays, beside :mod:`._numpy`."""
+
+import numpy as np
+
+import zerostride as zs
+
+from . import _core
+from ._arguments import axes_of, axis_of
+from ._core import Array
+from ._creation import on_host, upload
+from ._dtypes import default_float, default_int, is_float, is_integer, limits
+from ._indexing import must_be_inside
+from ._numpy import _implements, _ours
+from ._ufuncs import delivered
+
+
+def _ends(x):
+    """The least and the greatest element, which are read."""
+    x = x.evaluate()
+    return on_host(_core.concat([_core.reshape(_core.reduce(name, x), [1]) for name in ("amin", "amax")], 0))
+
+
+def _counted(x, bins, weights, device):
+    """How many elements are 0, 1 and so on, or what their weights are together."""
+    if weights is None:
+        return _core.cast(_core.bincount(x, bins), default_int(device))
+    weights = weights if is_float(weights.dtype) else _core.cast(weights, default_float(device))
+    return _core.segment_sum(weights, x, bins)
+
+
+@_implements(np.bincount)
+def _bincount(x, /, weights=None, minlength=0):
+    x, weights = _ours([x, weights])
+    if x.ndim != 1 or not is_integer(x.dtype):
+        raise TypeError(f"bincount takes integers of one axis, not {x.dtype} of {list(x.shape)}")
+    if weights is not None and weights.shape != x.shape:
+        raise ValueError(f"bincount of {list(x.shape)} by weights of {list(weights.shape)}: there are as many of both")
+    least, greatest = map(int, _ends(x)) if x.size else (0, -1)
+    if least < 0:
+        raise ValueError(f"bincount of {least}: elements are from 0 on")
+    return _counted(x, max(int(minlength), greatest + 1), weights, x.device)
+
+
+def _inside(edges, dtype):
+    """The least elements of a type that are in each of some bins or after it, and the greatest that is in the last."""
+    left, last = edges[:-1], edges[-1]
+    if is_integer(dtype):
+        low, high = limits(dtype)
+        if np.ceil(left[-1]) > high or last < low:
+            raise ValueError(f"bins from {left[0]} to {last} are beyond elements of {dtype}: cast them first")
+        return np.clip(np.ceil(left), low, high).astype(dtype), min(int(np.floor(last)), high)
+    rounded, end = left.astype(dtype), last.astype(dtype)
+    rounded = np.where(rounded < left, np.nextafter(rounded, dtype.type(np.inf)), rounded)
+    return rounded, np.nextafter(end, dtype.type(-np.inf)) if end > last else end
+
+
+@_implements(np.histogram)
+def _histogram(a, bins=10, range=None, density=None, weights=None):
+    a, weights = _ours([a, weights])
+    bins = on_host(bins) if isinstance(bins, Array) else bins
+    if isinstance(bins, str):
+        raise TypeError(f"histogram does not choose bins by {bins!r}: give their number or their edges")
+    if a.dtype == np.bool_ or a.dtype.name == "bfloat16":
+        a = _core.cast(a, np.uint8 if a.dtype == np.bool_ else np.float32)
+    if range is not None or np.ndim(bins) or not a.size:
+        sample = np.zeros(0, a.dtype)
+    else:
+        sample = _ends(a)
+    edges = np.histogram_bin_edges(sample, bins, range)
+    left, last = _inside(np.asarray(edges), a.dtype)
+    a = _core.reshape(a, [a.size])
+    # Below the first bin it is -1, which is counted no more than what is above the last.
+    place = _core.cast(_core.searchsorted(upload(left, a.device), a, True), np.int32) - 1
+    place = _core.select(a <= upload(np.asarray(last, a.dtype), a.device), place, -1)
+    weights = None if weights is None else _core.reshape(weights, [weights.size])
+    counts = _counted(place, len(left), weights, a.device)
+    shown = zs.asarray(edges, device=a.device) if a.device.supports(edges.dtype) else upload(edges.astype(a.dtype), a.device)
+    if density:
+        real = default_float(a.device)
+        counts = _core.cast(counts, real)
+        counts = counts / upload(np.diff(edges).astype(real), a.device) / _core.reduce("sum", counts)
+    return counts, shown
+
+
+@_implements(np.digitize)
+def _digitize(x, bins, right=False):
+    x, bins = _ours([x, bins])
+    if bins.size > 1 and bool(bins[0] > bins[-1]):
+        return len(bins) - zs.searchsorted(zs.flip(bins), x, side="right" if right else "left")
+    return zs.searchsorted(bins, x, side="left" if right else "right")
+
+
+def _quantiles(a, axis, keepdims, found):
+    """What ``found`` makes of the last axis of floats, in which some axes are one."""
+    (a,) = _ours([a])
+    a = a if is_float(a.dtype) else _core.cast(a, default_float(a.device))
+    axes = list(range(a.ndim)) if axis is None else axes_of(axis, a.ndim, "quantile")
+    rest = [each for each in range(a.ndim) if each not in axes]
+    count = int(np.prod([a.shape[each] for each in axes]))
+    a = _core.reshape(_core.permute(a, rest + axes), [*(a.shape[each] for each in rest), count])
+    result = found(a)
+    if keepdims:
+        before = result.ndim - len(rest)
+        for each in sorted(axes):
+            result = _core.unsqueeze(result, before + each)
+    return result
+
+
+@_implements(np.median)
+def _median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    return delivered(_quantiles(a, axis, keepdims, lambda a: _core.median(a, -1)), out)
+
+
+@_implements(np.quantile)
+def _quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, **options):
+    if any(option is not None for option in options.values()):
+        raise TypeError(f"quantile takes no {' and '.join(options)}")
+    q = np.asarray(q, np.float64)
+    if not np.all((q >= 0) & (q <= 1)):
+        raise ValueError("quantiles are from 0 to 1")
+
+    def found(a):
+        each = [_core.quantile(a, float(one), -1, method) for one in q.ravel()]
+        if not q.ndim:
+            return each[0]
+        rest = each[0].shape if each else a.shape[:-1]
+        if not each:
+            return _core.full([*q.shape, *rest], 0, a.dtype, a.device)
+        return _core.reshape(_core.concat([_core.unsqueeze(one, 0) for one in each], 0), [*q.shape, *rest])
+
+    return delivered(_quantiles(a, axis, keepdims, found), out)
+
+
+@_implements(np.percentile)
+def _percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, **options):
+    return _quantile(a, np.true_divide(q, 100), axis, out, method=method, keepdims=keepdims, **options)
+
+
+@_implements(np.put_along_axis)
+def _put_along_axis(arr, indices, values, axis=-1):
+    if not isinstance(arr, Array):
+        raise TypeError("put_along_axis writes to an array of ours: make it one by asarray")
+    flat, axis = (_core.reshape(arr, [arr.size]), 0) if axis is None else (arr, axis_of(axis, arr.ndim, "put_along_axis"))
+    indices, values = zs.asarray(indices, device=arr.device), _core.written(arr, values)
+    if indices.ndim != flat.ndim:
+        raise ValueError(f"put_along_axis of {list(flat.shape)} at {list(indices.shape)}: indices have as many axes")
+    must_be_inside(indices, flat.shape[axis], axis)
+    shape = tuple(indices.shape[k] if k == axis else n for k, n in enumerate(flat.shape))
+    if not int(np.prod(shape)):
+        return
+    coordinates = [_core.coordinate(shape, k, arr.device) for k in range(flat.ndim)]
+    coordinates[axis] = _core.broadcast_to(indices, shape)
+    written = _core.scatter(flat, coordinates, _core.broadcast_to(values, shape))
+    arr._replace(_core.reshape(written, arr.shape))
+
+
+@_implements(np.compress)
+def _compress(condition, a, axis=None, out=None):
+    condition, a = _ours([condition, a])
+    a, axis = (_core.reshape(a, [a.size]), 0) if axis is None else (a, axis_of(axis, a.ndim, "compress"))
+    moved = zs.moveaxis(a, axis, 0)[: condition.size]
+    return delivered(zs.moveaxis(_core.compress(moved, _core.cast(condition, np.bool_)), 0, axis), out)
+
+
+@_implements(np.flatnonzero)
+def _flatnonzero(a):
+    return zs.nonzero(_core.reshape(a, [a.size]))[0]
+
+
+@_implements(np.argwhere)
+def _argwhere(a):
+    return zs.stack(zs.nonzero(a), axis=1)

@@ -1,0 +1,287 @@
+"""Solutions and factorizations of matrices, by LAPACK as NumPy has it: on the host, whatever the device of an array is.
+
+What is small and has many steps that wait for each other is no work for kernels. Elements of the CPU path are read where
+they are; those of another device are copied to the host, and results back.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._arguments import arrays_of, of_array
+from ._core import Array
+from ._creation import on_host, upload
+from ._dtypes import default_float, default_int, is_float, result_type
+from ._types import AnyArray, Number
+
+__all__ = [
+    "cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
+]  # fmt: skip
+
+
+def solved(theirs, what, *arrays, **options):
+    """What a function of NumPy makes of matrices, on the device of these. Narrow floats are computed in float32."""
+    if arrays[0].ndim < 2:
+        raise ValueError(f"{what} of {list(arrays[0].shape)}: it takes matrices, of two axes or more")
+    dtype = result_type(*arrays)
+    dtype = dtype if is_float(dtype) else default_float(arrays[0].device)
+    within = dtype if dtype.itemsize > 2 else np.dtype("float32")
+    device = arrays[0].device
+    hosts = [on_host(x if x.dtype == within else _core.cast(x, within)) for x in arrays]
+    found = theirs(*hosts, **options)
+
+    def back(array):
+        array = np.asarray(array)
+        if array.dtype.kind == "c":
+            raise TypeError(f"{what} has complex results, with which no device computes: take numpy.asarray of the array")
+        ours = upload(array, device)
+        return _core.cast(ours, dtype) if array.dtype == within and within != dtype else ours
+
+    return tuple(map(back, found)) if isinstance(found, tuple) else back(found)
+
+
+class EighResult(NamedTuple):
+    """What :func:`eigh` gives."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class QRResult(NamedTuple):
+    """What :func:`qr` gives."""
+
+    Q: Array
+    R: Array
+
+
+class SlogdetResult(NamedTuple):
+    """What :func:`slogdet` gives."""
+
+    sign: Array
+    logabsdet: Array
+
+
+class SVDResult(NamedTuple):
+    """What :func:`svd` gives."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+@of_array
+def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
+    """The triangular factor of each symmetric positive definite matrix of a stack.
+
+    Parameters
+    ----------
+    x : Array
+    upper : bool
+        Whether the factor is the upper one, ``x = R.mT @ R``, or the lower one, ``x = L @ L.mT``.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        Where a matrix is not positive definite.
+    """
+    return solved(np.linalg.cholesky, "cholesky", x, upper=upper)
+
+
+@of_array
+def det(x: AnyArray, /) -> Array:
+    """The determinant of each square matrix of a stack.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    Array
+    """
+    return solved(np.linalg.det, "det", x)
+
+
+@of_array
+def slogdet(x: AnyArray, /) -> SlogdetResult:
+    """The sign of each determinant, and the logarithm of its magnitude.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    SlogdetResult
+    """
+    return SlogdetResult(*solved(lambda a: tuple(np.linalg.slogdet(a)), "slogdet", x))
+
+
+@of_array
+def eigh(x: AnyArray, /) -> EighResult:
+    """The eigenvalues of each symmetric matrix of a stack, in ascending order, and its eigenvectors as columns.
+
+    Parameters
+    ----------
+    x : Array
+        The lower triangle is read.
+
+    Returns
+    -------
+    EighResult
+    """
+    return EighResult(*solved(lambda a: tuple(np.linalg.eigh(a)), "eigh", x))
+
+
+@of_array
+def eigvalsh(x: AnyArray, /) -> Array:
+    """The eigenvalues of each symmetric matrix of a stack, in ascending order.
+
+    Parameters
+    ----------
+    x : Array
+        The lower triangle is read.
+
+    Returns
+    -------
+    Array
+    """
+    return solved(np.linalg.eigvalsh, "eigvalsh", x)
+
+
+@of_array
+def inv(x: AnyArray, /) -> Array:
+    """The inverse of each square matrix of a stack.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        Where a matrix is singular.
+    """
+    return solved(np.linalg.inv, "inv", x)
+
+
+def _host(number):
+    return None if number is None else np.asarray(number)
+
+
+@of_array
+def matrix_rank(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Array:
+    """How many singular values of each matrix of a stack are other than 0.
+
+    Parameters
+    ----------
+    x : Array
+    rtol : number or Array, optional
+        What counts as 0, as a part of the largest; the larger size of the matrix times epsilon without it.
+
+    Returns
+    -------
+    Array
+    """
+    found = solved(lambda a: np.linalg.matrix_rank(a, rtol=_host(rtol)), "matrix_rank", x)
+    return _core.cast(found, default_int(x.device))
+
+
+@of_array
+def pinv(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Array:
+    """The pseudo-inverse of each matrix of a stack, by singular values.
+
+    Parameters
+    ----------
+    x : Array
+    rtol : number or Array, optional
+        What counts as 0, as a part of the largest; the larger size of the matrix times epsilon without it.
+
+    Returns
+    -------
+    Array
+    """
+    return solved(lambda a: np.linalg.pinv(a, rtol=_host(rtol)), "pinv", x)
+
+
+@of_array
+def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+    """Each matrix of a stack as an orthogonal one times an upper triangular one.
+
+    Parameters
+    ----------
+    x : Array
+    mode : {"reduced", "complete"}
+        Whether ``Q`` has as many columns as the smaller size, or as rows.
+
+    Returns
+    -------
+    QRResult
+    """
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"{mode!r} for the mode of qr: it is 'reduced' or 'complete'")
+    return QRResult(*solved(lambda a: tuple(np.linalg.qr(a, mode)), "qr", x))
+
+
+def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
+    """What each square matrix of a stack is to be multiplied by, for a product.
+
+    Parameters
+    ----------
+    x1 : Array
+    x2 : Array
+        A column where it has one axis, else matrices.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        Where a matrix is singular.
+    """
+    return solved(np.linalg.solve, "solve", *arrays_of("solve", [x1, x2]))
+
+
+@of_array
+def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
+    """The singular values of each matrix of a stack, in descending order, and its singular vectors.
+
+    Parameters
+    ----------
+    x : Array
+    full_matrices : bool
+        Whether ``U`` and ``Vh`` are square, or have as many columns and rows as there are values.
+
+    Returns
+    -------
+    SVDResult
+    """
+    return SVDResult(*solved(lambda a: tuple(np.linalg.svd(a, full_matrices=full_matrices)), "svd", x))
+
+
+@of_array
+def svdvals(x: AnyArray, /) -> Array:
+    """The singular values of each matrix of a stack, in descending order.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    Array
+    """
+    return solved(np.linalg.svdvals, "svdvals", x)

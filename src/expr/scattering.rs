@@ -1,0 +1,509 @@
+//! What is written by a computed index, and what elements of equal keys make together.
+//!
+//! A stable sort by key makes runs of equal keys. The last element of a run is the one that its place keeps. A run is reduced
+//! as a row of a reduction is, in the order that stands at [`ReduceAxes`](crate::ir::ReduceAxes), all runs at once: an element
+//! is combined with the one that is a row or half of the accumulators further on, where that is of its block.
+
+use std::panic::Location;
+
+use super::any::{apply, or_mistake};
+use super::lookup::Index;
+use super::reduce::Class;
+use super::{AnyExpr, Expr, IntoExpr, Outside, ReduceOptions, Side};
+use crate::dtype::{DType, Element, Float, Kind, Numeric};
+use crate::error::{Result, bail};
+use crate::ir::{ACCUMULATORS, BLOCK, Op, ReduceOp};
+use crate::layout::{AxisIndex, Layout, Shape};
+
+/// What an element becomes of updates that are written to it ([`scatter_with`](Expr::scatter_with)).
+///
+/// ```
+/// use zerostride::{Device, Outside, Update};
+///
+/// let device = Device::cpu();
+/// let (x, i) = (device.upload(&[10, 20], [2])?, device.upload(&[1, 1], [2])?);
+/// let y = device.upload(&[3, 4], [2])?;
+/// let with = |update| x.scatter_with([&i], &y, update, Outside::Nearest).to_vec();
+/// assert_eq!((with(Update::Replace)?, with(Update::Add)?), (vec![10, 4], vec![10, 27]));
+/// assert_eq!((with(Update::Mul)?, with(Update::Min)?), (vec![10, 240], vec![10, 3]));
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Update {
+    /// The last of them.
+    #[default]
+    Replace,
+    /// Itself and the sum of them, which has the order of [`sum`](Expr::sum).
+    Add,
+    /// Itself times the product of them, which has the order of [`prod`](Expr::prod).
+    Mul,
+    /// The least of them and itself, as [`amin`](Expr::amin).
+    Min,
+    /// The greatest of them and itself, as [`amax`](Expr::amax).
+    Max,
+}
+
+impl Update {
+    fn op(self) -> Option<ReduceOp> {
+        match self {
+            Update::Replace => None,
+            Update::Add => Some(ReduceOp::Sum),
+            Update::Mul => Some(ReduceOp::Prod),
+            Update::Min => Some(ReduceOp::Min),
+            Update::Max => Some(ReduceOp::Max),
+        }
+    }
+}
+
+fn number(value: usize) -> AnyExpr {
+    AnyExpr::scalar(DType::I32, value as u64)
+}
+
+/// So many elements of the first axis.
+fn part(x: &AnyExpr, from: usize, count: usize) -> AnyExpr {
+    x.slice(0, from as isize..(from + count) as isize)
+}
+
+/// The distances at which the elements of a block are combined: of rows of accumulators, and of halves of these.
+fn distances(count: usize) -> (Vec<usize>, Vec<usize>) {
+    let rows = (ACCUMULATORS..BLOCK).step_by(ACCUMULATORS).filter(|&row| row < count).collect();
+    let halves = (0..ACCUMULATORS.ilog2()).rev().map(|bit| 1 << bit).filter(|&half| half < count).collect();
+    (rows, halves)
+}
+
+/// How many elements after so many are read beside them.
+fn beyond(count: usize) -> usize {
+    let (rows, halves) = distances(count);
+    rows.last().unwrap_or(&0) + halves.iter().sum::<usize>()
+}
+
+/// Numbers of elements along an axis, and the last again and again as far as is read beyond.
+fn numbers(count: usize) -> AnyExpr {
+    let all = AnyExpr::coordinate([count + beyond(count)], 0);
+    apply(Op::Min, &[&all, &number(count - 1)], Location::caller())
+}
+
+/// One value of two, as a reduction has it.
+fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
+    let of = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], at);
+    let op = match op {
+        ReduceOp::Sum => return Ok(of(Op::Add, a, b)),
+        ReduceOp::Prod => return Ok(of(Op::Mul, a, b)),
+        ReduceOp::Min => Op::Min,
+        _ => Op::Max,
+    };
+    let dtype = a.dtype()?;
+    if dtype.kind() != Kind::Float {
+        return Ok(of(op, a, b));
+    }
+    // The sum of two zeros is the greater one.
+    let turned = |x: &AnyExpr| if op == Op::Min { apply(Op::Neg, &[x], at) } else { x.clone() };
+    let zero = AnyExpr::scalar(dtype, 0.0);
+    let are_zeros = of(Op::And, &of(Op::Eq, a, &zero), &of(Op::Eq, b, &zero));
+    let of_zeros = turned(&of(Op::Add, &turned(a), &turned(b)));
+    Ok(are_zeros.select(of_zeros, of(op, a, b)))
+}
+
+/// Elements in runs of equal keys: from 0 to less than a count, and those of no key last.
+struct Runs {
+    /// The elements' numbers, sorted by key.
+    order: AnyExpr,
+    keys: AnyExpr,
+    /// Where the run of each key begins, and where the last ends.
+    starts: AnyExpr,
+    elements: usize,
+    count: usize,
+    at: &'static Location<'static>,
+}
+
+/// Of elements in runs, each one's place in its own and how many there are: columns.
+struct Places {
+    place: AnyExpr,
+    total: AnyExpr,
+}
+
+impl Runs {
+    fn new(keys: &AnyExpr, count: usize, at: &'static Location<'static>) -> Result<Runs> {
+        let bits = u32::BITS - (count as u32).leading_zeros();
+        let order = keys.by_few_bits(true, false, bits, at)?.shared();
+        let sorted = keys.found(&[order.cast(DType::I32)], at)?.shared();
+        let ends = AnyExpr::coordinate([count + 1], 0).cast(DType::U32);
+        let starts = sorted.searchsorted(ends, Side::Left).cast(DType::I32).shared();
+        let elements = keys.shape()?[0];
+        Ok(Runs { order, keys: sorted, starts, elements, count, at })
+    }
+
+    fn op(&self, op: Op, a: &AnyExpr, b: &AnyExpr) -> AnyExpr {
+        apply(op, &[a, b], self.at)
+    }
+
+    /// How many elements each key has.
+    fn totals(&self) -> AnyExpr {
+        self.op(Op::Sub, &part(&self.starts, 1, self.count), &part(&self.starts, 0, self.count))
+    }
+
+    /// Rows of values of elements, as they are sorted, at some numbers.
+    fn values(&self, values: &AnyExpr, numbers: &AnyExpr) -> Result<AnyExpr> {
+        let last = self.elements - 1;
+        let inside = apply(Op::Clamp, &[numbers, &number(0), &number(last)], self.at);
+        let order = self.order.found(&[inside], self.at)?;
+        values.taken(&order, 0, Outside::Nearest, self.at)
+    }
+
+    /// Of each key the last row of values; what one without elements gives is any.
+    fn last(&self, values: &AnyExpr) -> Result<AnyExpr> {
+        self.values(values, &self.op(Op::Sub, &part(&self.starts, 1, self.count), &number(1)))
+    }
+
+    /// Of each key what the rows of its values make together.
+    fn reduced(&self, op: ReduceOp, values: &AnyExpr) -> Result<AnyExpr> {
+        let dtype = values.dtype()?;
+        let numbers = numbers(self.elements);
+        let key = self.keys.found(&[numbers.clone()], self.at)?.cast(DType::I32);
+        let next = self.op(Op::Min, &self.op(Op::Add, &key, &number(1)), &number(self.count));
+        let start = self.starts.found(&[key], self.at)?;
+        let end = self.starts.found(&[next], self.at)?;
+        let column = |x: AnyExpr| x.unsqueeze(1).shared();
+        let own = AnyExpr::coordinate(start.shape()?.clone(), 0);
+        let places = Places {
+            place: column(self.op(Op::Sub, &own, &start)),
+            total: column(self.op(Op::Sub, &end, &start)),
+        };
+        let first = part(&self.starts, 0, self.count);
+        let first = self.op(Op::Min, &first, &number(self.elements - 1));
+        let values = self.values(values, &numbers)?.shared();
+        let made = self.folded(op, &values, &places, self.elements, &first)?;
+        let there = self.op(Op::Gt, &self.totals(), &number(0)).unsqueeze(1);
+        let made = there.select(made, AnyExpr::constant(dtype, op.identity(dtype)));
+        let is_sum = op == ReduceOp::Sum && dtype.kind() == Kind::Float;
+        Ok(if is_sum { self.op(Op::Add, &made, &AnyExpr::scalar(dtype, 0.0)) } else { made })
+    }
+
+    /// What the rows of runs make together, at some of so many elements, each the first of its run. There are more rows, as
+    /// far as is read beyond.
+    fn folded(
+        &self,
+        op: ReduceOp,
+        values: &AnyExpr,
+        Places { place, total }: &Places,
+        count: usize,
+        wanted: &AnyExpr,
+    ) -> Result<AnyExpr> {
+        let (rows, halves) = distances(count);
+        let mut size = count + halves.iter().sum::<usize>();
+        let (place, total) = (part(place, 0, size), part(total, 0, size));
+        let lane = self.op(Op::Rem, &place, &number(BLOCK)).shared();
+        let rest = self.op(Op::Add, &self.op(Op::Sub, &total, &place), &lane);
+        let length = self.op(Op::Min, &rest, &number(BLOCK)).shared();
+        let mut made = part(values, 0, size);
+        for row in rows {
+            let is_there = self.op(Op::Lt, &self.op(Op::Add, &lane, &number(row)), &length);
+            let both = combined(op, &made, &part(values, row, size), self.at)?;
+            made = is_there.select(both, &made);
+        }
+        for half in halves {
+            made = made.shared();
+            size -= half;
+            let (own, lane, length) = (part(&made, 0, size), part(&lane, 0, size), part(&length, 0, size));
+            let beside = self.op(Op::Lt, &self.op(Op::Add, &lane, &number(half)), &length);
+            let is_there = self.op(Op::And, &beside, &self.op(Op::Lt, &lane, &number(half)));
+            made = is_there.select(combined(op, &own, &part(&made, half, size), self.at)?, own);
+        }
+        let made = made.shared();
+        let found = made.taken(wanted, 0, Outside::Nearest, self.at)?;
+        if count <= BLOCK {
+            return Ok(found);
+        }
+        // The blocks of what has more than one are the elements of the next round. They are fewer than twice those of all.
+        let (lane, place, total) = (part(&lane, 0, count), part(&place, 0, count), part(&total, 0, count));
+        let is_long = self.op(Op::Gt, &total, &number(BLOCK));
+        let is_next = self.op(Op::And, &is_long, &self.op(Op::Eq, &lane, &number(0))).reshape([-1]).shared();
+        let few = 2 * count / BLOCK;
+        let index = is_next.true_first(self.at)?.found(&[numbers(few)], self.at)?.cast(DType::I32).shared();
+        let next = |x: &AnyExpr| x.taken(&index, 0, Outside::Nearest, self.at);
+        let blocks = self.op(Op::Add, &next(&total)?, &number(BLOCK - 1));
+        let places = Places {
+            place: self.op(Op::Div, &next(&place)?, &number(BLOCK)).shared(),
+            total: self.op(Op::Div, &blocks, &number(BLOCK)).shared(),
+        };
+        let exclusive = ReduceOptions::default().exclusive();
+        let before = is_next.cast(DType::U32).reduce("cumsum", [0], exclusive).cast(DType::I32);
+        let further =
+            self.op(Op::Min, &before.taken(wanted, 0, Outside::Nearest, self.at)?, &number(few - 1));
+        let further = self.folded(op, &next(&made)?.shared(), &places, few, &further)?;
+        Ok(is_long.taken(wanted, 0, Outside::Nearest, self.at)?.select(further, found))
+    }
+}
+
+/// The type in which elements are summed.
+fn accumulating(dtype: DType) -> DType {
+    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
+}
+
+impl AnyExpr {
+    /// The elements as so many rows, each of what the leading axes lead to.
+    fn in_rows(&self, leading: usize) -> Result<AnyExpr> {
+        let shape = self.shape()?;
+        let rows: usize = shape[..leading].iter().product();
+        let row: usize = shape[leading..].iter().product();
+        Ok(self.flat()?.reshape([rows as isize, row as isize]))
+    }
+
+    fn of_shape(&self, shape: &Shape) -> AnyExpr {
+        self.reshape(shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
+    }
+
+    fn scattered(
+        &self,
+        indices: Vec<AnyExpr>,
+        updates: &AnyExpr,
+        update: Update,
+        outside: Outside,
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        let (shape, dtype, other) = (self.shape()?, self.dtype()?, updates.dtype()?);
+        let leading = indices.len();
+        if !(1..=shape.rank()).contains(&leading) {
+            bail!(
+                Operation,
+                "scatter to {shape} takes indices of leading axes, 1 to {} of them, and got {leading}",
+                shape.rank()
+            );
+        }
+        if dtype != other {
+            bail!(
+                Operation,
+                "scatter takes operands of one type and got {dtype} and {other}: cast one of them"
+            );
+        }
+        if update != Update::Replace {
+            Class::Numeric.check("scatter that computes", dtype)?;
+        }
+        let count: usize = shape[..leading].iter().product();
+        if i32::try_from(count).is_err() {
+            bail!(Limit, "scatter to {shape}, and there are less than 2^31 places: scatter to a slice");
+        }
+        let shapes = indices.iter().map(|index| index.shape().cloned()).collect::<Result<Vec<_>>>()?;
+        let own = crate::layout::numpy(&shapes)?;
+        let all: Shape = own.iter().chain(&shape[leading..]).copied().collect();
+        let updates = updates.broadcast_to(all.clone());
+        updates.node()?;
+        if all.contains(&0) || (count == 0 && matches!(outside, Outside::Fill(_))) {
+            return Ok(self.clone());
+        }
+        if let Some(axis) = shape.iter().position(|&n| n == 0) {
+            bail!(Shape, "cannot scatter {own} elements to {shape}: axis {axis} has length 0");
+        }
+        let (mut key, mut exists) = (number(0), None::<AnyExpr>);
+        for (axis, index) in indices.iter().enumerate() {
+            let length = shape[axis];
+            let (index, valid) = Index { axis, length, at }.inside(index, &outside)?;
+            // Along an axis of one element all indices are 0, whatever they say.
+            if length > 1 {
+                key = apply(Op::Add, &[&apply(Op::Mul, &[&key, &number(length)], at), &index], at);
+            }
+            exists = match (exists, valid) {
+                (Some(all), Some(own)) => Some(apply(Op::And, &[&all, &own], at)),
+                (all, own) => all.or(own),
+            };
+        }
+        if let Some(exists) = exists {
+            key = exists.select(key, number(count));
+        }
+        let runs = Runs::new(&key.cast(DType::U32).broadcast_to(own.clone()).flat()?, count, at)?;
+        let (rows, values) = (self.in_rows(leading)?, updates.in_rows(own.rank())?);
+        let written = match update.op() {
+            None => runs.last(&values)?,
+            Some(op) => {
+                let wide = accumulating(dtype);
+                let made = runs.reduced(op, &values.cast(wide))?;
+                combined(op, &rows.cast(wide), &made, at)?.cast(dtype)
+            }
+        };
+        let is_written = apply(Op::Gt, &[&runs.totals(), &number(0)], at).unsqueeze(1);
+        Ok(is_written.select(written, rows).of_shape(shape))
+    }
+
+    fn put(
+        &self,
+        indices: &AnyExpr,
+        values: &AnyExpr,
+        axis: isize,
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        let (shape, own) = (self.shape()?, indices.shape()?);
+        let axis = Layout::contiguous(shape)?.axis(axis)?;
+        if shape.rank() != own.rank() {
+            bail!(Shape, "put_along of {shape} at {own}: indices have as many axes");
+        }
+        let mut all = shape.clone();
+        if let Some(length) = all.iter_mut().nth(axis) {
+            *length = own[axis];
+        }
+        let place = |k: usize| match k == axis {
+            true => indices.broadcast_to(all.clone()),
+            false => AnyExpr::coordinate(all.clone(), k as isize),
+        };
+        self.scattered((0..all.rank()).map(place).collect(), values, Update::Replace, Outside::Nearest, at)
+    }
+
+    fn segmented(
+        &self,
+        name: &'static str,
+        op: ReduceOp,
+        (keys, count): (&AnyExpr, usize),
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        let (shape, own, dtype) = (self.shape()?, keys.shape()?, self.dtype()?);
+        let is_mean = name == "segment_mean";
+        (if is_mean { Class::Float } else { Class::Numeric }).check(name, dtype)?;
+        if own.rank() > shape.rank() || own[..] != shape[..own.rank()] {
+            bail!(
+                Shape,
+                "{name} of {shape} by keys of {own}: there is a key for each element of leading axes"
+            );
+        }
+        let all: Shape = std::iter::once(count).chain(shape[own.rank()..].iter().copied()).collect();
+        let (keys, wide) = (keys.bins(name, count)?, accumulating(dtype));
+        let values = self.cast(wide);
+        let (mut made, totals) = if shape.contains(&0) || all.contains(&0) {
+            (values.of_constant(op.identity(wide), &all, at)?, number(0))
+        } else {
+            let runs = Runs::new(&keys, count, at)?;
+            (runs.reduced(op, &values.in_rows(own.rank())?)?, runs.totals().unsqueeze(1))
+        };
+        if is_mean {
+            made = apply(Op::Div, &[&made, &totals.cast(wide)], at);
+        }
+        Ok(made.cast(dtype).of_shape(&all))
+    }
+}
+
+macro_rules! written {
+    ($($(#[$doc:meta])+ $name:ident [$($generic:tt)*] ($($before:ident: $b:ty,)* _ $updates:ident $(, $after:ident: $a:ty)*) where $bound:ident,
+        $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
+        /// What is written by a computed index. Updates of one place are in row-major order, so there is one answer.
+        impl AnyExpr {$(
+            $(#[$doc])+
+            ///
+            /// ```
+            /// # use zerostride::{AnyExpr, Outside, Update};
+            /// # let device = zerostride::Device::cpu();
+            /// let x = AnyExpr::from(device.upload(&[1, 2, 3, 4], [4])?);
+            /// let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?);
+            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec::<i32>()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name<$($generic)*>(&self, $($before: $b,)* $updates: impl Into<AnyExpr> $(, $after: $a)*) -> AnyExpr {
+                let ($x, $at, $updates) = (self, Location::caller(), &$updates.into());
+                or_mistake($body, $at)
+            }
+        )*}
+
+        $(impl<T: $bound> Expr<T> {
+            $(#[$doc])+
+            ///
+            /// ```
+            /// # use zerostride::{Outside, Update};
+            /// # let device = zerostride::Device::cpu();
+            /// let x = device.upload(&[1, 2, 3, 4], [4])?;
+            /// let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?);
+            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name<$($generic)*>(&self, $($before: $b,)* $updates: impl IntoExpr<T> $(, $after: $a)*) -> Expr<T> {
+                Expr::face(self.any.$name($($before,)* $updates.into_expr() $(, $after)*))
+            }
+        })*
+    };
+}
+written! {
+    /// The elements, where some indices are with updates in their place: one expression of integers for each leading axis,
+    /// which broadcast together (NumPy `x[i, j] = y`; ONNX `ScatterND`). Updates have the shape of the indices and then the
+    /// other axes, or broadcast to it. The last update of a place stays. Indices are handled as by [`at`](Self::at).
+    scatter [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Element,
+        "scatter([&i], &y)" => "[6, 2, 3, -7]",
+        |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Replace, Outside::Nearest, at);
+    /// [`scatter`](Self::scatter) that adds to what is there the sum of the updates of a place, in the order of
+    /// [`sum`](Self::sum) (NumPy `add.at`; PyTorch `index_put` with `accumulate`).
+    scatter_add [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Numeric,
+        "scatter_add([&i], &y)" => "[7, 2, 3, 2]",
+        |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Add, Outside::Nearest, at);
+    /// [`scatter`](Self::scatter) of the least of what is there and the updates of a place (NumPy `minimum.at`).
+    scatter_min [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Numeric,
+        "scatter_min([&i], &y)" => "[1, 2, 3, -7]",
+        |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Min, Outside::Nearest, at);
+    /// [`scatter`](Self::scatter) of the greatest of what is there and the updates of a place (NumPy `maximum.at`).
+    scatter_max [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Numeric,
+        "scatter_max([&i], &y)" => "[6, 2, 3, 5]",
+        |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Max, Outside::Nearest, at);
+    /// [`scatter`](Self::scatter), with what a place becomes of its updates, and what becomes of an index outside of its
+    /// axis. An update whose index would give a fill value goes nowhere.
+    scatter_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates, update: Update, outside: Outside) where Element,
+        "scatter_with([&i], &y, Update::Mul, Outside::fill(0))" => "[6, 2, 3, -140]",
+        |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, update, outside, at);
+    /// The elements, where indices along an axis are, each of its own place along the others, with values in their place
+    /// (NumPy `put_along_axis`). Both broadcast. The last value of a place stays. It undoes [`take_along`](Self::take_along)
+    /// of indices that are all different.
+    put_along [] (indices: impl Into<AnyExpr>, _ values, axis: impl AxisIndex) where Element,
+        "put_along(&i, &y, 0)" => "[6, 2, 3, -7]",
+        |x, at| x.put(&indices.into(), values, axis.signed(), at);
+}
+
+macro_rules! segments {
+    ($($(#[$doc:meta])+ $name:ident($op:ident) where $bound:ident, $to:literal;)*) => {
+        /// What the elements of equal keys make together.
+        impl AnyExpr {$(
+            $(#[$doc])+
+            ///
+            /// ```
+            /// # use zerostride::AnyExpr;
+            /// # let device = zerostride::Device::cpu();
+            /// let x = AnyExpr::from(device.upload(&[1.0_f32, 2.0, 4.0], [3])?);
+            /// let keys = device.upload(&[1, 0, 1], [3])?;
+            #[doc = concat!("assert_eq!(x.", stringify!($name), "(&keys, 2).to_vec::<f32>()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, keys: impl Into<AnyExpr>, count: usize) -> AnyExpr {
+                let at = Location::caller();
+                or_mistake(self.segmented(stringify!($name), ReduceOp::$op, (&keys.into(), count), at), at)
+            }
+        )*}
+
+        $(impl<T: $bound> Expr<T> {
+            $(#[$doc])+
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            /// let x = device.upload(&[1.0_f32, 2.0, 4.0], [3])?;
+            /// let keys = device.upload(&[1, 0, 1], [3])?;
+            #[doc = concat!("assert_eq!(x.", stringify!($name), "(&keys, 2).to_vec()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, keys: impl Into<AnyExpr>, count: usize) -> Expr<T> {
+                Expr::face(self.any.$name(keys, count))
+            }
+        })*
+    };
+}
+segments! {
+    /// Of each key from 0 to less than a count the sum of its elements, in the order of [`sum`](Self::sum) (JAX and
+    /// TensorFlow `segment_sum`). There is a key for each element of the leading axes, in place of which the axis of keys
+    /// stands. What has another key counts for nothing, and a key without elements gives 0.
+    segment_sum(Sum) where Numeric, "[2.0, 5.0]";
+    /// [`segment_sum`](Self::segment_sum) for products: a key without elements gives 1.
+    segment_prod(Prod) where Numeric, "[2.0, 4.0]";
+    /// [`segment_sum`](Self::segment_sum) for the least elements: a key without elements gives infinity, or the greatest
+    /// integer.
+    segment_min(Min) where Numeric, "[2.0, 1.0]";
+    /// [`segment_sum`](Self::segment_sum) for the greatest elements: a key without elements gives minus infinity, or the least
+    /// integer.
+    segment_max(Max) where Numeric, "[2.0, 4.0]";
+    /// [`segment_sum`](Self::segment_sum) divided by how many elements a key has, which is what
+    /// [`bincount`](Expr::bincount) counts: a key without elements gives NaN.
+    segment_mean(Sum) where Float, "[2.0, 2.5]";
+}

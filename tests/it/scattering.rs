@@ -1,0 +1,461 @@
+//! What is written by a computed index, and what elements of equal keys make together: bit for bit the contract's order, with
+//! the last update of a place, on every device.
+
+use crate::common::{Random, found, in_turn, lowered, on_every_device};
+use crate::sorting::{Sorted, agrees, viewed};
+use zerostride::{AnyExpr, Device, ErrorKind, Expr, Numeric, Outside, Update, bf16, f16};
+
+/// An element type as it is summed.
+trait Summed: Sorted + Numeric {
+    type Wide: Copy;
+    fn random(random: &mut Random, has_specials: bool) -> Self;
+    fn wide(self) -> Self::Wide;
+    fn narrow(wide: Self::Wide) -> Self;
+    fn both(update: Update, a: Self::Wide, b: Self::Wide) -> Self::Wide;
+    /// A sum without a negative zero.
+    fn sum(wide: Self::Wide) -> Self::Wide;
+    fn empty(update: Update) -> Self::Wide;
+}
+
+macro_rules! summed {
+    ($($t:ty as $wide:ty: $narrow:expr;)*) => {$(
+        impl Summed for $t {
+            type Wide = $wide;
+            fn random(random: &mut Random, has_specials: bool) -> $t {
+                let specials = [0.0, -0.0, -0.0, f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0, 1.0];
+                if has_specials && random.chance(8) {
+                    return <$t as Summed>::narrow(specials[random.below(specials.len())] as $wide);
+                }
+                <$t as Summed>::narrow(((random.next() >> 11) as f64 / (1_u64 << 51) as f64 - 2.0) as $wide)
+            }
+            fn wide(self) -> $wide {
+                self.into()
+            }
+            fn narrow(wide: $wide) -> $t {
+                $narrow(wide)
+            }
+            fn both(update: Update, a: $wide, b: $wide) -> $wide {
+                let is_nan = a.is_nan() || b.is_nan();
+                match update {
+                    Update::Replace => b,
+                    Update::Add => a + b,
+                    Update::Mul => a * b,
+                    _ if is_nan => <$wide>::NAN,
+                    Update::Min if a == b => if a.is_sign_negative() { a } else { b },
+                    Update::Max if a == b => if a.is_sign_negative() { b } else { a },
+                    Update::Min => a.min(b),
+                    Update::Max => a.max(b),
+                }
+            }
+            fn sum(wide: $wide) -> $wide {
+                wide + 0.0
+            }
+            fn empty(update: Update) -> $wide {
+                match update {
+                    Update::Mul => 1.0,
+                    Update::Min => <$wide>::INFINITY,
+                    Update::Max => <$wide>::NEG_INFINITY,
+                    _ => 0.0,
+                }
+            }
+        }
+    )*};
+}
+summed! {
+    f32 as f32: |x| x;
+    f64 as f64: |x| x;
+    f16 as f32: f16::from_f32;
+    bf16 as f32: bf16::from_f32;
+}
+macro_rules! integers {
+    ($($t:ty)*) => {$(
+        impl Summed for $t {
+            type Wide = $t;
+            fn random(random: &mut Random, _: bool) -> $t {
+                random.next() as $t
+            }
+            fn wide(self) -> $t {
+                self
+            }
+            fn narrow(wide: $t) -> $t {
+                wide
+            }
+            fn both(update: Update, a: $t, b: $t) -> $t {
+                match update {
+                    Update::Replace => b,
+                    Update::Add => a.wrapping_add(b),
+                    Update::Mul => a.wrapping_mul(b),
+                    Update::Min => a.min(b),
+                    Update::Max => a.max(b),
+                }
+            }
+            fn sum(wide: $t) -> $t {
+                wide
+            }
+            fn empty(update: Update) -> $t {
+                match update {
+                    Update::Mul => 1,
+                    Update::Min => <$t>::MAX,
+                    Update::Max => <$t>::MIN,
+                    _ => 0,
+                }
+            }
+        }
+    )*};
+}
+integers! { i8 u16 i32 u32 i64 }
+
+/// What values make together, in the order of the contract.
+fn folded<T: Summed>(update: Update, values: &[T]) -> T::Wide {
+    let op = |a, b| T::both(update, a, b);
+    let mut values: Vec<T::Wide> = values.iter().map(|&x| x.wide()).collect();
+    if values.is_empty() {
+        return T::empty(update);
+    }
+    while values.len() > 1 {
+        let block = |block: &[T::Wide]| {
+            let mut lanes = block[..block.len().min(64)].to_vec();
+            for row in block.chunks(64).skip(1) {
+                lanes.iter_mut().zip(row).for_each(|(lane, &x)| *lane = op(*lane, x));
+            }
+            for half in [32, 16, 8, 4, 2, 1] {
+                for i in half..lanes.len().min(2 * half) {
+                    lanes[i - half] = op(lanes[i - half], lanes[i]);
+                }
+            }
+            lanes[0]
+        };
+        values = values.chunks(1024).map(block).collect();
+    }
+    if update == Update::Add { T::sum(values[0]) } else { values[0] }
+}
+
+/// The places that elements of each of so many keys have.
+fn places(keys: &[i64], count: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new(); count];
+    for (i, &key) in keys.iter().enumerate() {
+        if let Some(own) = usize::try_from(key).ok().and_then(|key| all.get_mut(key)) {
+            own.push(i);
+        }
+    }
+    all
+}
+
+const ALL: [Update; 4] = [Update::Add, Update::Mul, Update::Min, Update::Max];
+
+/// So many rows of so many elements, by keys.
+fn segments<T: Summed>(
+    device: &Device,
+    (n, inner): (usize, usize),
+    count: usize,
+    which: &[Update],
+    random: &mut Random,
+) {
+    if device.supports(T::DTYPE).is_err() {
+        return;
+    }
+    let has_specials = random.chance(50);
+    let values: Vec<T> = (0..n * inner).map(|_| T::random(random, has_specials)).collect();
+    // Some keys are frequent, some there are not, and some are none.
+    let keys: Vec<i64> = (0..n)
+        .map(|_| {
+            let spread = if random.chance(50) { count + 2 } else { count.min(3) + 1 };
+            random.below(spread) as i64 - i64::from(random.chance(5))
+        })
+        .collect();
+    let places = places(&keys, count);
+    let x = viewed(device, &values, &[n, inner], random);
+    let signed: Vec<i32> = keys.iter().map(|&key| key as i32).collect();
+    let keys = viewed(device, &signed, &[n], random);
+    for &update in which {
+        let got = match update {
+            Update::Add => x.segment_sum(&keys, count),
+            Update::Mul => x.segment_prod(&keys, count),
+            Update::Min => x.segment_min(&keys, count),
+            _ => x.segment_max(&keys, count),
+        };
+        let of = |(own, k): (&Vec<usize>, usize)| {
+            T::narrow(folded(update, &own.iter().map(|&i| values[i * inner + k]).collect::<Vec<T>>()))
+        };
+        let expected: Vec<T> =
+            places.iter().flat_map(|own| (0..inner).map(move |k| (own, k))).map(of).collect();
+        agrees(
+            &got,
+            device,
+            &expected,
+            &format!("segments of {} by {update:?}, {n} x {inner} to {count}", T::DTYPE),
+        );
+    }
+}
+
+#[test]
+fn segmented() {
+    on_every_device(|device| {
+        let mut random = Random(1);
+        for (n, inner, count) in [
+            (0, 1, 2),
+            (1, 1, 1),
+            (5, 3, 4),
+            (65, 1, 2),
+            (700, 3, 40),
+            (1025, 1, 1),
+            (5000, 1, 3),
+            (5000, 2, 900),
+        ] {
+            segments::<f32>(
+                device,
+                (n, inner),
+                count,
+                if n == 5000 { &[Update::Add] } else { &ALL },
+                &mut random,
+            );
+        }
+        segments::<f32>(device, (3, 2), 0, &[Update::Add], &mut random);
+        segments::<f32>(device, (3, 0), 2, &[Update::Add], &mut random);
+    });
+}
+
+#[test]
+fn types() {
+    on_every_device(|device| {
+        let mut random = Random(2);
+        segments::<f64>(device, (300, 1), 3, &ALL, &mut random);
+        segments::<f16>(device, (300, 2), 3, &ALL, &mut random);
+        segments::<bf16>(device, (300, 1), 3, &[Update::Add, Update::Max], &mut random);
+        segments::<i8>(device, (300, 1), 3, &ALL, &mut random);
+        segments::<u16>(device, (300, 1), 3, &[Update::Min], &mut random);
+        segments::<u32>(device, (300, 1), 3, &[Update::Mul], &mut random);
+        segments::<i64>(device, (300, 1), 3, &ALL, &mut random);
+    });
+}
+
+/// Three rounds of blocks.
+#[test]
+fn long_runs() {
+    let (device, n) = (Device::cpu(), (1 << 20) + 3000);
+    let mut random = Random(3);
+    let values: Vec<f32> = (0..n).map(|_| f32::random(&mut random, false)).collect();
+    let keys: Vec<u8> = (0..n).map(|i| u8::from(i % 500 == 7)).collect();
+    let of = |wanted: u8| -> f32 {
+        folded(Update::Add, &(0..n).filter(|&i| keys[i] == wanted).map(|i| values[i]).collect::<Vec<f32>>())
+    };
+    let (x, keys) = (device.upload(&values, [n]).unwrap(), device.upload(&keys, [n]).unwrap());
+    agrees(&x.segment_sum(&keys, 2), &device, &[of(0), of(1)], "two long runs");
+}
+
+#[test]
+fn means() {
+    on_every_device(|device| {
+        let x = device.upload(&[1.0_f32, 2.0, 4.0, 5.0, 0.5, 7.0], [2, 3]).unwrap();
+        let keys = device.upload(&[2_u8, 2], [2]).unwrap();
+        let mean = x.segment_mean(&keys, 3).to_vec().unwrap();
+        assert!(mean[..6].iter().all(|x| x.is_nan()));
+        assert_eq!(mean[6..], [3.0, 1.25, 5.5]);
+        // A key for each element.
+        let keys = device.upload(&[0, 1, 0, 1, 0, -1], [2, 3]).unwrap();
+        assert_eq!(x.segment_mean(&keys, 2).to_vec().unwrap(), [5.5 / 3.0, 3.5]);
+    });
+}
+
+/// Where an index leads to, if anywhere.
+fn inside(index: i64, n: usize, outside: Outside) -> Option<usize> {
+    let n = n as i64;
+    let up = if index < 0 { index + n } else { index };
+    let place = match outside {
+        Outside::Nearest => up.clamp(0, n - 1),
+        Outside::Wrapped => index.rem_euclid(n),
+        _ => up,
+    };
+    usize::try_from(place).ok().filter(|&place| place < n as usize)
+}
+
+fn scatters<T: Summed>(device: &Device, shape: &[usize], own: &[usize], update: Update, random: &mut Random) {
+    if device.supports(T::DTYPE).is_err() {
+        return;
+    }
+    let leading = 1 + random.below(shape.len());
+    let outside = [Outside::Nearest, Outside::Wrapped, Outside::fill(0)][random.below(3)];
+    let has_specials = random.chance(50);
+    let mut drawn =
+        |count: usize| -> Vec<T> { (0..count).map(|_| T::random(random, has_specials)).collect() };
+    let (count, inner) = (own.iter().product::<usize>(), shape[leading..].iter().product::<usize>());
+    let (values, updates) = (drawn(shape.iter().product()), drawn(count * inner));
+    let indices: Vec<Vec<i32>> = (0..leading)
+        .map(|axis| {
+            (0..count)
+                .map(|_| random.below(3 * shape[axis]) as i32 - (shape[axis] + shape[axis] / 3) as i32)
+                .collect()
+        })
+        .collect();
+    let mut of = vec![Vec::new(); shape[..leading].iter().product()];
+    for i in 0..count {
+        let place = indices
+            .iter()
+            .zip(shape)
+            .try_fold(0, |so_far, (index, &n)| Some(so_far * n + inside(index[i].into(), n, outside)?));
+        if let Some(place) = place {
+            of[place].push(i);
+        }
+    }
+    let mut expected = values.clone();
+    for (place, own) in of.iter().enumerate().filter(|(_, own)| !own.is_empty()) {
+        for k in 0..inner {
+            let updates: Vec<T> = own.iter().map(|&i| updates[i * inner + k]).collect();
+            let old = &mut expected[place * inner + k];
+            *old = match update {
+                Update::Replace => updates[updates.len() - 1],
+                _ => T::narrow(T::both(update, old.wide(), folded(update, &updates))),
+            };
+        }
+    }
+    let x = viewed(device, &values, shape, random);
+    let all: Vec<usize> = own.iter().chain(&shape[leading..]).copied().collect();
+    let y = viewed(device, &updates, &all, random);
+    let indices: Vec<Expr<i32>> = indices.iter().map(|index| viewed(device, index, own, random)).collect();
+    let what = format!("{update:?} {} {own:?} to {leading} axes of {shape:?}, {outside:?}", T::DTYPE);
+    agrees(&x.scatter_with(&indices, &y, update, outside), device, &expected, &what);
+}
+
+#[test]
+fn scattered() {
+    on_every_device(|device| {
+        let mut random = Random(4);
+        for update in [Update::Replace, Update::Add, Update::Mul, Update::Min, Update::Max] {
+            scatters::<f32>(device, &[7, 5], &[40], update, &mut random);
+            scatters::<i32>(device, &[3, 2, 4], &[6, 5], update, &mut random);
+        }
+        scatters::<f16>(device, &[30], &[60], Update::Add, &mut random);
+        scatters::<i64>(device, &[2], &[70], Update::Replace, &mut random);
+        scatters::<f64>(device, &[5000], &[300], Update::Add, &mut random);
+        scatters::<u16>(device, &[5, 3], &[0], Update::Add, &mut random);
+        let mask = device.upload(&[false, true, false], [3]).unwrap();
+        let index = device.upload(&[2_u8, 1], [2]).unwrap();
+        let new = device.upload(&[true, false], [2]).unwrap();
+        assert_eq!(mask.scatter([&index], &new).to_vec().unwrap(), [false, false, true]);
+        // One update for many places, and what is written is computed with.
+        let x = device.upload(&[1.0_f32, 2.0, 3.0], [3]).unwrap();
+        assert_eq!((x.scatter_add([&index], 0.5) * 2.0).to_vec().unwrap(), [2.0, 5.0, 7.0]);
+    });
+    for case in 0..crate::common::depth::depth(6, 100) {
+        let mut random = Random(50 + case as u64);
+        let shape: Vec<usize> = (0..1 + random.below(3)).map(|_| 1 + random.below(6)).collect();
+        let own: Vec<usize> = (0..random.below(3)).map(|_| 1 + random.below(9)).collect();
+        let update = [Update::Replace, Update::Add, Update::Max][random.below(3)];
+        in_turn(case).for_each(|device| scatters::<f32>(device, &shape, &own, update, &mut random));
+    }
+}
+
+/// Bindings smaller than what is written to, and than what is written.
+#[test]
+fn larger_than_a_binding() {
+    for adapter in found() {
+        let device = lowered(&adapter, (256 << 10, 64 << 10), 8);
+        let mut random = Random(5);
+        segments::<f32>(&device, (30_000, 1), 7, &[Update::Add], &mut random);
+        scatters::<f32>(&device, &[30_000], &[20_000], Update::Replace, &mut random);
+    }
+}
+
+#[test]
+fn put_along() {
+    on_every_device(|device| {
+        let x = device.upload(&[10, 11, 12, 20, 21, 22], [2, 3]).unwrap();
+        let i = device.upload(&[2, -1, 0, 5], [2, 2]).unwrap();
+        let y = device.upload(&[1, 2, 3, 4], [2, 2]).unwrap();
+        assert_eq!(x.put_along(&i, &y, 1).to_vec().unwrap(), [10, 11, 2, 3, 21, 4]);
+        let row = device.upload(&[1_u8, 0, 1], [1, 3]).unwrap();
+        assert_eq!(x.put_along(&row, 7, 0).to_vec().unwrap(), [10, 7, 12, 7, 21, 7]);
+        // It undoes a sort.
+        let order = x.argsort_descending(1);
+        let back = device.zeros::<i32>([2, 3]).unwrap().put_along(&order, x.take_along(&order, 1), 1);
+        assert_eq!(back.to_vec().unwrap(), x.to_vec().unwrap());
+    });
+}
+
+#[test]
+fn histograms() {
+    on_every_device(|device| {
+        let mut random = Random(6);
+        let values: Vec<f32> = (0..3000)
+            .map(|i| match i % 50 {
+                0 => [f32::NAN, f32::INFINITY, -0.0, 1.0, -1.0, 0.3][i / 50 % 6],
+                _ => (random.below(2000) as f32 - 1000.0) / 900.0,
+            })
+            .collect();
+        let x = viewed(device, &values, &[60, 50], &mut random);
+        for (bins, low, high) in [(1, -1.0, 1.0), (10, -1.0, 1.0), (256, 0.0, 0.3), (7, 1.0, 1.0)] {
+            let (counts, edges) = x.histogram(bins, (low, high)).unwrap();
+            let (low, high) = if low == high { (low - 0.5, high + 0.5) } else { (low, high) };
+            let step = (high - low) / bins as f64;
+            let edge = |i: usize| if i == bins { high as f32 } else { (i as f64 * step + low) as f32 };
+            let all: Vec<f32> = (0..=bins).map(edge).collect();
+            let is_in = |x: f32, bin: usize| {
+                all[bin] <= x && (x < all[bin + 1] || (bin == bins - 1 && x == all[bins]))
+            };
+            let count = |bin: usize| values.iter().filter(|&&x| is_in(x, bin)).count() as u32;
+            agrees(&edges, device, &all, &format!("edges of {bins} bins"));
+            agrees(&counts, device, &(0..bins).map(count).collect::<Vec<u32>>(), &format!("{bins} bins"));
+        }
+        let (x, y) = (
+            device.upload(&[0.0_f32, 0.6, 1.0, 2.0], [4]).unwrap(),
+            device.upload(&[1.0_f32, 0.2, 0.0, 0.0], [4]).unwrap(),
+        );
+        let (counts, edges) = x.histogram2d(&y, [2, 3], [(0.0, 1.0), (0.0, 1.0)]).unwrap();
+        assert_eq!((counts.shape().to_vec(), counts.to_vec().unwrap()), (vec![2, 3], vec![0, 0, 1, 2, 0, 0]));
+        assert_eq!(edges[1].shape(), &[4]);
+    });
+}
+
+#[test]
+fn mistakes_are_errors() {
+    let device = Device::cpu();
+    let x = device.zeros::<f32>([2, 3]).unwrap();
+    let i = device.zeros::<i32>([2]).unwrap();
+    let says = |expr: AnyExpr, kind: ErrorKind, text: &str| {
+        let error = expr.eval().unwrap_err();
+        assert_eq!((error.kind(), error.message()), (kind, text));
+        assert!(error.to_string().contains("scattering.rs"), "{error}");
+    };
+    says(
+        x.scatter([&i, &i, &i], 1.0).into(),
+        ErrorKind::Operation,
+        "scatter to [2, 3] takes indices of leading axes, 1 to 2 of them, and got 3",
+    );
+    says(
+        AnyExpr::from(&x).scatter([&i], &i),
+        ErrorKind::Operation,
+        "scatter takes operands of one type and got f32 and i32: cast one of them",
+    );
+    says(
+        x.cast::<bool>().scatter_with([&i], true, Update::Add, Outside::Nearest).into(),
+        ErrorKind::Operation,
+        "scatter that computes takes floats and integers, not bool: cast first",
+    );
+    says(
+        device.zeros::<f32>([0]).unwrap().scatter([&i], 1.0).into(),
+        ErrorKind::Shape,
+        "cannot scatter [2] elements to [0]: axis 0 has length 0",
+    );
+    says(
+        x.segment_sum(device.zeros::<i32>([3]).unwrap(), 2).into(),
+        ErrorKind::Shape,
+        "segment_sum of [2, 3] by keys of [3]: there is a key for each element of leading axes",
+    );
+    says(
+        x.segment_sum(&x, 2).into(),
+        ErrorKind::Operation,
+        "segment_sum takes keys that are integers, not f32: cast them first",
+    );
+    says(
+        AnyExpr::from(&i).segment_mean(&i, 2),
+        ErrorKind::Operation,
+        "segment_mean takes floats, not i32: cast first",
+    );
+    says(
+        x.put_along(&i, 1.0, 0).into(),
+        ErrorKind::Shape,
+        "put_along of [2, 3] at [2]: indices have as many axes",
+    );
+    let error = x.histogram(3, (1.0, f64::NAN)).unwrap_err();
+    assert_eq!(error.message(), "a histogram from 1 to NaN: it goes up, from a number to a number");
+}
