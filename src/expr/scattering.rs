@@ -158,8 +158,8 @@ impl Runs {
     /// Of each key what the rows of its values make together.
     fn reduced(&self, op: ReduceOp, values: &AnyExpr) -> Result<AnyExpr> {
         let dtype = values.dtype()?;
-        let numbers = numbers(self.elements);
-        let key = self.keys.found(&[numbers.clone()], self.at)?.cast(DType::I32);
+        let numbers = [numbers(self.elements)];
+        let key = self.keys.found(&numbers, self.at)?.cast(DType::I32);
         let next = self.op(Op::Min, &self.op(Op::Add, &key, &number(1)), &number(self.count));
         let start = self.starts.found(&[key], self.at)?;
         let end = self.starts.found(&[next], self.at)?;
@@ -171,7 +171,7 @@ impl Runs {
         };
         let first = part(&self.starts, 0, self.count);
         let first = self.op(Op::Min, &first, &number(self.elements - 1));
-        let values = self.values(values, &numbers)?.shared();
+        let values = self.values(values, &numbers[0])?.shared();
         let made = self.folded(op, &values, &places, self.elements, &first)?;
         let there = self.op(Op::Gt, &self.totals(), &number(0)).unsqueeze(1);
         let made = there.select(made, AnyExpr::constant(dtype, op.identity(dtype)));
