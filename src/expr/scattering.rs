@@ -125,7 +125,7 @@ struct Places {
 impl Runs {
     fn new(keys: &AnyExpr, count: usize, at: &'static Location<'static>) -> Result<Runs> {
         let bits = u32::BITS - (count as u32).leading_zeros();
-        let order = keys.by_few_bits(true, false, bits, at)?.shared();
+        let order = keys.by_few_bits(true, false, bits, usize::MAX, at)?.shared();
         let sorted = keys.found(&[order.cast(DType::I32)], at)?.shared();
         let ends = AnyExpr::coordinate([count + 1], 0).cast(DType::U32);
         let starts = sorted.searchsorted(ends, Side::Left).cast(DType::I32).shared();
@@ -219,7 +219,8 @@ impl Runs {
         let is_long = self.op(Op::Gt, &total, &number(BLOCK));
         let is_next = self.op(Op::And, &is_long, &self.op(Op::Eq, &lane, &number(0))).reshape([-1]).shared();
         let few = 2 * count / BLOCK;
-        let index = is_next.true_first(self.at)?.found(&[numbers(few)], self.at)?.cast(DType::I32).shared();
+        let index =
+            is_next.true_first(few, self.at)?.found(&[numbers(few)], self.at)?.cast(DType::I32).shared();
         let next = |x: &AnyExpr| x.taken(&index, 0, Outside::Nearest, self.at);
         let blocks = self.op(Op::Add, &next(&total)?, &number(BLOCK - 1));
         let places = Places {

@@ -28,7 +28,7 @@ impl AnyExpr {
     fn true_places(&self) -> Result<AnyExpr> {
         let mask = self.eval()?;
         let count = mask.reduce("count_nonzero", .., ReduceOptions::default()).to_vec::<u32>()?;
-        Ok(mask.true_first(Location::caller())?.slice(0, 0..count[0] as isize))
+        Ok(mask.true_first(count[0] as usize, Location::caller())?.slice(0, 0..count[0] as isize))
     }
 
     /// The elements where a mask is true ([`Expr::compress`]).
