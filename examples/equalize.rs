@@ -72,8 +72,9 @@ fn run(options: &Options) -> Result<(), Failure> {
 
 /// Bytes that are as frequent as each other, as far as a curve can make them.
 fn equalized(x: &Tensor<u8>) -> Expr<u8> {
+    let count: usize = x.shape().iter().product();
     let below = x.bincount(256).cumsum(0).cast::<f32>();
-    let curve = (below * (255.0 / x.len() as f32)).cast::<u8>();
+    let curve = (below * (255.0 / count as f32)).cast::<u8>();
     curve.take(x, 0)
 }
 

@@ -71,6 +71,15 @@ pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [
         (false, KeyKind::Signed) => values!(Signed),
         (false, KeyKind::Float) => values!(Float),
         // The index beside the key, in one word where it fits.
+        // Ones or zeros first.
+        (true, _) if size == 4 && sort.bits == 1 && length > PART && rows.places.start == 0 => {
+            let mut all = bytemuck::cast_slice::<u8, u32>(read)
+                .chunks(length)
+                .zip(out.chunks_mut(4 * rows.places.len()));
+            all.try_for_each(|(row, out)| {
+                by_bit(row, sort.descending.into(), bytemuck::cast_slice_mut(out), work)
+            })
+        }
         (true, _) if size == 4 => rows.sort(
             |x: u32, i| u64::from(kind.key32(x) ^ flip32) << 32 | u64::from(i),
             |e| e >> 32,
@@ -116,6 +125,41 @@ fn counted(keys: &[u32], out: &mut [u32], work: Work) -> Result<()> {
         .take(parts)
         .for_each(|table| out.iter_mut().zip(table).for_each(|(out, own)| *out += own));
     Ok(())
+}
+
+/// The places of elements of one bit in a row: of those that are `first`, and then of the others, as many as are wanted.
+fn by_bit(row: &[u32], first: u32, out: &mut [u32], work: Work) -> Result<()> {
+    const PART: usize = 16 << 10;
+    let mut counts = vec![0_usize; row.len().div_ceil(PART)];
+    threads::each(
+        row.chunks(PART).zip(&mut counts),
+        work,
+        || Ok(()),
+        |(), (part, count)| *count = part.iter().filter(|&&x| x == first).count(),
+    )?;
+    let total = counts.iter().sum::<usize>().min(out.len());
+    let (mut before, mut after) = out.split_at_mut(total);
+    fn cut<'a>(rest: &mut &'a mut [u32], count: usize) -> &'a mut [u32] {
+        let count = count.min(rest.len());
+        let (own, others) = std::mem::take(rest).split_at_mut(count);
+        *rest = others;
+        own
+    }
+    let mut tasks = Vec::with_capacity(counts.len());
+    for ((part, count), start) in row.chunks(PART).zip(counts).zip((0_u32..).step_by(PART)) {
+        tasks.push((part, start, [cut(&mut before, count), cut(&mut after, part.len() - count)]));
+    }
+    let scratch = || Ok([vec![0; PART], vec![0; PART]]);
+    threads::each(tasks, work, scratch, |[a, b], (part, start, [ones, zeros])| {
+        let (mut n, mut m) = (0, 0);
+        for (i, &x) in (start..).zip(part) {
+            let is_first = usize::from(x == first);
+            (a[n], b[m]) = (i, i);
+            (n, m) = (n + is_first, m + 1 - is_first);
+        }
+        ones.copy_from_slice(&a[..ones.len()]);
+        zeros.copy_from_slice(&b[..zeros.len()]);
+    })
 }
 
 /// Rows of so many elements, whose keys have so many bits.
@@ -331,12 +375,24 @@ impl<L, K, S> By<L, K, S> {
             }
             before += count;
         }
-        let most = tasks.iter().map(|task| task.1).max().unwrap_or(0);
+        let most = if low == 0 { 0 } else { tasks.iter().map(|task| task.1).max().unwrap_or(0) };
         threads::each(
             tasks,
             work,
             || Scratch::of::<E>(most),
             |scratch, (digit, count, first, out)| {
+                if low == 0 {
+                    // All are equal.
+                    let (mut before, mut rest) = (first, out);
+                    for run in runs(digit) {
+                        let run = run.split_at(before.min(run.len()));
+                        before -= run.0.len();
+                        let (own, after) = rest.split_at_mut(run.1.len().min(rest.len()));
+                        own.iter_mut().zip(run.1).for_each(|(out, &e)| *out = (self.store)(e));
+                        rest = after;
+                    }
+                    return;
+                }
                 let [a, b] = scratch.buffers(count);
                 let mut rest = &mut *a;
                 for run in runs(digit) {

@@ -125,7 +125,7 @@ struct Places {
 impl Runs {
     fn new(keys: &AnyExpr, count: usize, at: &'static Location<'static>) -> Result<Runs> {
         let bits = u32::BITS - (count as u32).leading_zeros();
-        let order = keys.by_few_bits(true, false, bits, at)?.shared();
+        let order = keys.by_few_bits(true, false, bits, usize::MAX, at)?.shared();
         let sorted = keys.found(&[order.cast(DType::I32)], at)?.shared();
         let ends = AnyExpr::coordinate([count + 1], 0).cast(DType::U32);
         let starts = sorted.searchsorted(ends, Side::Left).cast(DType::I32).shared();
@@ -158,8 +158,8 @@ impl Runs {
     /// Of each key what the rows of its values make together.
     fn reduced(&self, op: ReduceOp, values: &AnyExpr) -> Result<AnyExpr> {
         let dtype = values.dtype()?;
-        let numbers = numbers(self.elements);
-        let key = self.keys.found(&[numbers.clone()], self.at)?.cast(DType::I32);
+        let numbers = [numbers(self.elements)];
+        let key = self.keys.found(&numbers, self.at)?.cast(DType::I32);
         let next = self.op(Op::Min, &self.op(Op::Add, &key, &number(1)), &number(self.count));
         let start = self.starts.found(&[key], self.at)?;
         let end = self.starts.found(&[next], self.at)?;
@@ -171,7 +171,7 @@ impl Runs {
         };
         let first = part(&self.starts, 0, self.count);
         let first = self.op(Op::Min, &first, &number(self.elements - 1));
-        let values = self.values(values, &numbers)?.shared();
+        let values = self.values(values, &numbers[0])?.shared();
         let made = self.folded(op, &values, &places, self.elements, &first)?;
         let there = self.op(Op::Gt, &self.totals(), &number(0)).unsqueeze(1);
         let made = there.select(made, AnyExpr::constant(dtype, op.identity(dtype)));
@@ -219,7 +219,8 @@ impl Runs {
         let is_long = self.op(Op::Gt, &total, &number(BLOCK));
         let is_next = self.op(Op::And, &is_long, &self.op(Op::Eq, &lane, &number(0))).reshape([-1]).shared();
         let few = 2 * count / BLOCK;
-        let index = is_next.true_first(self.at)?.found(&[numbers(few)], self.at)?.cast(DType::I32).shared();
+        let index =
+            is_next.true_first(few, self.at)?.found(&[numbers(few)], self.at)?.cast(DType::I32).shared();
         let next = |x: &AnyExpr| x.taken(&index, 0, Outside::Nearest, self.at);
         let blocks = self.op(Op::Add, &next(&total)?, &number(BLOCK - 1));
         let places = Places {

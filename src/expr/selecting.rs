@@ -24,17 +24,18 @@ impl AnyExpr {
         }
     }
 
-    /// Elements along one axis, which are less than 2 to some power, sorted, or their indices.
+    /// Elements along one axis, which are less than 2 to some power, sorted, or their indices: so many of the first at most.
     pub(super) fn by_few_bits(
         &self,
         gives_index: bool,
         descending: bool,
         bits: u32,
+        most: usize,
         at: &'static Location<'static>,
     ) -> Result<AnyExpr> {
         let count = self.shape()?.count()?;
         let gives = if gives_index { Gives::Indices } else { Gives::Values };
-        let sort = Sort { gives, descending, bits: bits.max(1), places: [0, count as u32] };
+        let sort = Sort { gives, descending, bits: bits.max(1), places: [0, count.min(most.max(1)) as u32] };
         match count {
             0 | 1 if gives_index => self.of_constant(0, self.shape()?, at),
             0 | 1 => Ok(self.clone()),
@@ -42,8 +43,8 @@ impl AnyExpr {
         }
     }
 
-    /// The numbers of elements in row-major order, of those that are true first.
-    pub(crate) fn true_first(&self, at: &'static Location<'static>) -> Result<AnyExpr> {
+    /// The numbers of elements in row-major order, of those that are true first, so many at most.
+    pub(crate) fn true_first(&self, most: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
         let truth = self.flat()?.cast(DType::Bool).cast(DType::U32);
         if u32::try_from(truth.shape()?[0]).is_err() {
             bail!(
@@ -52,7 +53,7 @@ impl AnyExpr {
                 self.shape()?
             );
         }
-        truth.by_few_bits(true, true, 1, at)
+        truth.by_few_bits(true, true, 1, most, at)
     }
 
     /// The coordinates of elements by their numbers: of each axis a row.
@@ -73,7 +74,7 @@ impl AnyExpr {
         let shape = self.shape()?;
         let count = self.cast(DType::Bool).reduce("count_nonzero", .., super::ReduceOptions::default());
         let place = AnyExpr::coordinate([size], 0);
-        let found = self.true_first(at)?.taken(&place, 0, Outside::fill(0), at)?;
+        let found = self.true_first(size, at)?.taken(&place, 0, Outside::fill(0), at)?;
         let is_there = apply(Op::Lt, &[&place.cast(DType::U32), &count], at);
         let fill = AnyExpr::scalar(DType::U32, fill);
         Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape, at)?, &fill], at))
@@ -111,7 +112,7 @@ impl AnyExpr {
             return Ok(AnyExpr::new(Ok(Node::sort(sort, keys.node()?)), at));
         }
         let bits = u32::BITS - (bins as u32).leading_zeros();
-        let sorted = keys.by_few_bits(false, false, bits, at)?;
+        let sorted = keys.by_few_bits(false, false, bits, usize::MAX, at)?;
         let ends = sorted.searchsorted(AnyExpr::coordinate([bins + 1], 0).cast(DType::U32), Side::Left);
         let (first, after) = (ends.slice(0, 0..bins as isize), ends.slice(0, 1..bins as isize + 1));
         Ok(apply(Op::Sub, &[&after, &first], at))

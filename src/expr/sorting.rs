@@ -185,7 +185,7 @@ impl<'a> Axis<'a> {
             }
         };
         // One NaN makes the result NaN.
-        let is_nan = apply(Op::IsNan, &[&wide], self.at).any(self.axis);
+        let is_nan = apply(Op::IsNan, &[&wide.amax(self.axis)], self.at);
         Ok(is_nan.select(AnyExpr::scalar(accumulating, f64::NAN), found).cast(self.dtype))
     }
 }

@@ -28,7 +28,7 @@ impl AnyExpr {
     fn true_places(&self) -> Result<AnyExpr> {
         let mask = self.eval()?;
         let count = mask.reduce("count_nonzero", .., ReduceOptions::default()).to_vec::<u32>()?;
-        Ok(mask.true_first(Location::caller())?.slice(0, 0..count[0] as isize))
+        Ok(mask.true_first(count[0] as usize, Location::caller())?.slice(0, 0..count[0] as isize))
     }
 
     /// The elements where a mask is true ([`Expr::compress`]).
@@ -150,11 +150,31 @@ impl AnyExpr {
         }
         let edges = device.upload_bytes(&bytes, dtype, [bins + 1])?;
         let flat = self.flat()?;
-        // Below the first edge it is none of the numbers, and so it is above the last.
-        let place = edges.slice(0, 0..bins as isize).searchsorted(&flat, Side::Right);
-        let place = AnyExpr::call("sub", &[place, AnyExpr::scalar(DType::U32, 1)]);
-        let last = edges.slice(0, bins as isize..).squeeze(0);
-        let is_inside = AnyExpr::call("le", &[flat, last]);
+        let op = |name: &str, a: &AnyExpr, b: &AnyExpr| AnyExpr::call(name, &[a.clone(), b.clone()]);
+        let (wide, unit) = match dtype {
+            DType::F64 => (dtype, f64::EPSILON),
+            DType::F32 => (dtype, f32::EPSILON.into()),
+            _ => (DType::F32, 1.0 / 128.0),
+        };
+        let number = |value: f64| AnyExpr::scalar(wide, value);
+        // Where rounding moves an element by less than a bin, its bin is the one that is computed or the next.
+        let place = if (low.abs() + high.abs()) * unit * 4.0 < step && bins < 1 << 20 {
+            let of =
+                op("mul", &op("sub", &flat.cast(wide), &number(low)), &number(1.0 / step)).cast(DType::I32);
+            let whole = |value: usize| AnyExpr::scalar(DType::I32, value as u64);
+            let of = AnyExpr::call("clamp", &[of, whole(0), whole(bins - 1)]);
+            let of = op("sub", &of, &op("lt", &flat, &edges.take(&of, 0)).cast(DType::I32));
+            let next = edges.take(op("add", &of, &whole(1)), 0);
+            op("add", &of, &op("ge", &flat, &next).cast(DType::I32))
+        } else {
+            let after = edges.searchsorted(&flat, Side::Right).cast(DType::I32);
+            op("sub", &after, &AnyExpr::scalar(DType::I32, 1))
+        };
+        // The last bin has both edges.
+        let last = AnyExpr::scalar(DType::I32, bins as u64 - 1);
+        let [first, end] = [0, bins as isize].map(|i| edges.slice(0, i..i + 1).squeeze(0));
+        let is_inside = op("and", &op("ge", &flat, &first), &op("le", &flat, &end));
+        let place = op("min", &place, &last).cast(DType::U32);
         Ok((is_inside.select(place, AnyExpr::scalar(DType::U32, u32::MAX)), edges))
     }
 

@@ -568,6 +568,15 @@ fn places() {
         let spread: Vec<f32> = (0..2 * n).map(|_| f32::drawn(&mut random)).collect();
         let few: Vec<f32> =
             (0..2 * n).map(|i| if i % 7 == 0 { 1.0 } else { random.below(3) as f32 }).collect();
+        let ones: Vec<bool> = few.iter().map(|&x| x == 1.0).collect();
+        let x = device.upload(&ones, [2, n]).unwrap();
+        for descending in [false, true] {
+            let order = if descending { x.argsort_descending(1) } else { x.argsort(1) };
+            agrees(&order, device, &argsorted(&ones, (2, n, 1), descending), "argsort of bool");
+        }
+        let kept: Vec<f32> = few.iter().copied().filter(|&x| x == 1.0).collect();
+        let of = device.upload(&few, [2, n]).unwrap();
+        agrees(&of.compress(&x).unwrap(), device, &kept, "compress");
         for values in [spread, few] {
             let x = device.upload(&values, [2, n]).unwrap();
             let order = argsorted(&values, (2, n, 1), true);
