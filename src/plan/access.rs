@@ -265,8 +265,8 @@ impl Store {
         let is_even = |stride: &isize| stride % 2 == 0;
         let output = loops.output();
         let pairs = || match output.strides.split_last() {
-            Some((1, outer)) if walk == Walk::Rows && loops.inner() % 2 == 0 => {
-                output.offset % 2 == 0 && outer.iter().all(is_even)
+            Some((1, outer)) if walk == Walk::Rows && loops.inner().is_multiple_of(2) => {
+                output.offset.is_multiple_of(2) && outer.iter().all(is_even)
             }
             _ => false,
         };

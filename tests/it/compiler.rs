@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
@@ -34,7 +34,7 @@ fn library() -> Option<PathBuf> {
 }
 
 /// What the compiler says of a program.
-fn said(library: &PathBuf, body: &str) -> Option<String> {
+fn said(library: &Path, body: &str) -> Option<String> {
     let text = format!(
         "use zerostride::*; fn main() {{ let x = Device::cpu().zeros::<f32>([2, 3]).unwrap(); {body} }}"
     );
