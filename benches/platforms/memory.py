@@ -98,6 +98,12 @@ class Traced(spirv.Translator):
             self.put(result, args[0], self.touch(args[1], 0))
         elif op == "Store" and traced(args[0]):
             self.touch(args[0], 1)
+        elif op.startswith("Atomic"):
+            # Of workgroup memory alone, where they cannot race with one another.
+            pointer = args[1] if result else args[0]
+            assert self.pointers[pointer][0] >= 64, f"{op} of a binding"
+            if result:
+                self.put(result, args[0], ["0"])
         elif op == "ControlBarrier":
             semantics = int(self.values[args[2]][0].rstrip("u"))
             self.lines.append(f"barrier({int(bool(semantics & STORAGE))}, {int(bool(semantics & WORKGROUP))});")
