@@ -28,7 +28,7 @@ const LOW: u32 = 11;
 /// Digits that a row is split by, and one more.
 const DIGITS: usize = (1 << HIGH) + 1;
 
-/// Additions that moving an element by one digit is worth.
+/// The cost of moving an element by one digit, in additions.
 const MOVED: usize = 1 << 8;
 
 /// Runs a program whose one result is sorted along the last axis.
@@ -70,7 +70,7 @@ pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [
         (false, KeyKind::Unsigned) => values!(Unsigned),
         (false, KeyKind::Signed) => values!(Signed),
         (false, KeyKind::Float) => values!(Float),
-        // The index beside the key, in one word where it fits.
+        // Key and index share a word if they fit.
         // Ones or zeros first.
         (true, _) if size == 4 && sort.bits == 1 && length > PART && rows.places.start == 0 => {
             let mut all = bytemuck::cast_slice::<u8, u32>(read)
@@ -98,7 +98,7 @@ pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [
     }
 }
 
-/// Counts how many keys are each number, in parts with a table each.
+/// Counts how often each number occurs among keys, part by part, with a table for each part.
 fn counted(keys: &[u32], out: &mut [u32], work: Work) -> Result<()> {
     let (bins, parts) = (out.len(), (keys.len() / (8 * out.len())).clamp(1, 16));
     let mut tables = HostMemory::take(parts * bins * size_of::<u32>())?;
@@ -118,7 +118,7 @@ fn counted(keys: &[u32], out: &mut [u32], work: Work) -> Result<()> {
         },
     )?;
     out.fill(0);
-    // Of the last parts there may be none.
+    // The last parts may be empty.
     let parts = keys.len().div_ceil(keys.len().div_ceil(parts));
     tables
         .chunks(bins)
@@ -127,7 +127,7 @@ fn counted(keys: &[u32], out: &mut [u32], work: Work) -> Result<()> {
     Ok(())
 }
 
-/// The places of elements of one bit in a row: of those that are `first`, and then of the others, as many as are wanted.
+/// The first `wanted` places of elements of one bit: those equal to `first`, then the others.
 fn by_bit(row: &[u32], first: u32, out: &mut [u32], work: Work) -> Result<()> {
     const PART: usize = 16 << 10;
     let mut counts = vec![0_usize; row.len().div_ceil(PART)];
@@ -162,24 +162,24 @@ fn by_bit(row: &[u32], first: u32, out: &mut [u32], work: Work) -> Result<()> {
     })
 }
 
-/// Rows of so many elements, whose keys have so many bits.
+/// Rows to be sorted: their length, and the bits of their keys.
 struct Rows<'a> {
     read: &'a [u8],
     length: usize,
     bits: u32,
-    /// What is stored of each.
+    /// What is stored for each element.
     places: Range<usize>,
     work: Work,
 }
 
-/// What is moved of an element and its place in the row, the key of what is moved, and what is stored of it.
+/// The word that is moved for an element and its place in the row, the key of that word, and what is stored for it.
 struct By<L, K, S> {
     load: L,
     key: K,
     store: S,
 }
 
-/// Two buffers of a thread, of what is moved.
+/// A thread's two buffers of moved words.
 struct Scratch([HostMemory; 2]);
 
 impl Scratch {
@@ -234,7 +234,7 @@ impl Rows<'_> {
 }
 
 impl<L, K, S> By<L, K, S> {
-    /// Sorts what is in the first buffer by the low bits of keys, which alone differ, and stores it from a place on.
+    /// Sorts the first buffer by the low bits of keys, the only ones that differ, and stores it from a place on.
     fn digits<E, O>(&self, [mut a, mut b]: [&mut [E]; 2], bits: u32, first: usize, out: &mut [O])
     where
         E: Pod,
@@ -244,7 +244,7 @@ impl<L, K, S> By<L, K, S> {
         if a.len() <= FEW {
             a.sort_by_key(|&e| (self.key)(e));
         } else {
-            // As few digits as may be, alike.
+            // As few digits as possible, of equal size.
             let width = bits.div_ceil(bits.div_ceil(LOW).max(1)).max(1);
             let mask = (1 << width) - 1;
             let mut counts = vec![0_u32; (bits.div_ceil(width) as usize) << width];
@@ -256,7 +256,7 @@ impl<L, K, S> By<L, K, S> {
                 }
             }
             for (digit, places) in (0..).zip(counts.chunks_mut(1 << width)) {
-                // One that all have in common moves nothing.
+                // A digit that is the same in all keys moves nothing.
                 if places.iter().any(|&count| count as usize == a.len()) {
                     continue;
                 }
@@ -273,8 +273,8 @@ impl<L, K, S> By<L, K, S> {
         out.iter_mut().zip(&a[first..]).for_each(|(out, &e)| *out = (self.store)(e));
     }
 
-    /// Sorts a row by the highest digit in which keys differ, and then by the others. Where a few places are wanted, elements of
-    /// other digits are only counted.
+    /// Sorts a row by the highest digit in which keys differ, and then by the others. If only some places are wanted, elements
+    /// with digits of other places are counted and not moved.
     fn long<T, E, O>(&self, row: &[T], wanted: Range<usize>, out: &mut [O], work: Work) -> Result<()>
     where
         T: Pod + Sync,
@@ -303,7 +303,7 @@ impl<L, K, S> By<L, K, S> {
 
         let mut held = HostMemory::take(row.len() * size_of::<E>())?;
         let held: &mut [E] = elements(&mut held, row.len());
-        // Of each part, where the elements of each digit begin in it, and where the last end.
+        // For each part the begin of each digit's elements in it, and the end of the last.
         let mut places = HostMemory::take(parts * DIGITS * size_of::<u32>())?;
         let places: &mut [u32] = elements(&mut places, parts * DIGITS);
         let count = |part: &[T], counts: &mut [u32]| {

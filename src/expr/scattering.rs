@@ -1,8 +1,8 @@
-//! What is written by a computed index, and what elements of equal keys make together.
+//! Writes at computed indices, and reductions of elements with equal keys.
 //!
-//! A stable sort by key makes runs of equal keys. The last element of a run is the one that its place keeps. A run is reduced
-//! as a row of a reduction is, in the order that stands at [`ReduceAxes`](crate::ir::ReduceAxes), all runs at once: an element
-//! is combined with the one that is a row or half of the accumulators further on, where that is of its block.
+//! A stable sort by key makes runs of equal keys. A scatter writes the last element of each run. A segment reduces each run in
+//! the order of a row ([`ReduceAxes`](crate::ir::ReduceAxes)), all runs at once: each step combines an element with another
+//! at a fixed distance, if both are in one block of one run.
 
 use std::panic::Location;
 
@@ -15,7 +15,7 @@ use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, BLOCK, Op, ReduceOp};
 use crate::layout::{AxisIndex, Layout, Shape};
 
-/// What an element becomes of updates that are written to it ([`scatter_with`](Expr::scatter_with)).
+/// How updates change the element that they are written to ([`scatter_with`](Expr::scatter_with)).
 ///
 /// ```
 /// use zerostride::{Device, Outside, Update};
@@ -30,16 +30,16 @@ use crate::layout::{AxisIndex, Layout, Shape};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Update {
-    /// The last of them.
+    /// The last update replaces it.
     #[default]
     Replace,
-    /// Itself and the sum of them, which has the order of [`sum`](Expr::sum).
+    /// The sum of the updates, in the order of [`sum`](Expr::sum), is added to it.
     Add,
-    /// Itself times the product of them, which has the order of [`prod`](Expr::prod).
+    /// It is multiplied by the product of the updates, in the order of [`prod`](Expr::prod).
     Mul,
-    /// The least of them and itself, as [`amin`](Expr::amin).
+    /// The least of it and the updates, as [`amin`](Expr::amin).
     Min,
-    /// The greatest of them and itself, as [`amax`](Expr::amax).
+    /// The greatest of it and the updates, as [`amax`](Expr::amax).
     Max,
 }
 
@@ -59,31 +59,31 @@ fn number(value: usize) -> AnyExpr {
     AnyExpr::scalar(DType::I32, value as u64)
 }
 
-/// So many elements of the first axis.
+/// `count` elements of the first axis.
 fn part(x: &AnyExpr, from: usize, count: usize) -> AnyExpr {
     x.slice(0, from as isize..(from + count) as isize)
 }
 
-/// The distances at which the elements of a block are combined: of rows of accumulators, and of halves of these.
+/// The distances at which elements of a block are combined: first whole rows of accumulators, then halves of a row.
 fn distances(count: usize) -> (Vec<usize>, Vec<usize>) {
     let rows = (ACCUMULATORS..BLOCK).step_by(ACCUMULATORS).filter(|&row| row < count).collect();
     let halves = (0..ACCUMULATORS.ilog2()).rev().map(|bit| 1 << bit).filter(|&half| half < count).collect();
     (rows, halves)
 }
 
-/// How many elements after so many are read beside them.
+/// How many elements past the first `count` the steps of a reduction read.
 fn beyond(count: usize) -> usize {
     let (rows, halves) = distances(count);
     rows.last().unwrap_or(&0) + halves.iter().sum::<usize>()
 }
 
-/// Numbers of elements along an axis, and the last again and again as far as is read beyond.
+/// Numbers of elements along an axis. The last one is repeated for the steps that read beyond it.
 fn numbers(count: usize) -> AnyExpr {
     let all = AnyExpr::coordinate([count + beyond(count)], 0);
     apply(Op::Min, &[&all, &number(count - 1)], Location::caller())
 }
 
-/// One value of two, as a reduction has it.
+/// Two values combined as by a reduction.
 fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
     let of = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], at);
     let op = match op {
@@ -96,7 +96,7 @@ fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr, at: &'static Location<'stati
     if dtype.kind() != Kind::Float {
         return Ok(of(op, a, b));
     }
-    // The sum of two zeros is the greater one.
+    // Of two zeros the sum is the greater one.
     let turned = |x: &AnyExpr| if op == Op::Min { apply(Op::Neg, &[x], at) } else { x.clone() };
     let zero = AnyExpr::scalar(dtype, 0.0);
     let are_zeros = of(Op::And, &of(Op::Eq, a, &zero), &of(Op::Eq, b, &zero));
@@ -104,19 +104,19 @@ fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr, at: &'static Location<'stati
     Ok(are_zeros.select(of_zeros, of(op, a, b)))
 }
 
-/// Elements in runs of equal keys: from 0 to less than a count, and those of no key last.
+/// Elements sorted by key, in runs of equal keys below `count`. Elements without a key are last.
 struct Runs {
-    /// The elements' numbers, sorted by key.
+    /// The numbers of elements, sorted by key.
     order: AnyExpr,
     keys: AnyExpr,
-    /// Where the run of each key begins, and where the last ends.
+    /// The first place of each key's run, and the end of the last run.
     starts: AnyExpr,
     elements: usize,
     count: usize,
     at: &'static Location<'static>,
 }
 
-/// Of elements in runs, each one's place in its own and how many there are: columns.
+/// For each element its place in its run and the length of that run, as columns.
 struct Places {
     place: AnyExpr,
     total: AnyExpr,
@@ -142,7 +142,7 @@ impl Runs {
         self.op(Op::Sub, &part(&self.starts, 1, self.count), &part(&self.starts, 0, self.count))
     }
 
-    /// Rows of values of elements, as they are sorted, at some numbers.
+    /// The rows of values of some elements, given by their numbers in sorted order.
     fn values(&self, values: &AnyExpr, numbers: &AnyExpr) -> Result<AnyExpr> {
         let last = self.elements - 1;
         let inside = apply(Op::Clamp, &[numbers, &number(0), &number(last)], self.at);
@@ -150,12 +150,12 @@ impl Runs {
         values.taken(&order, 0, Outside::Nearest, self.at)
     }
 
-    /// Of each key the last row of values; what one without elements gives is any.
+    /// The last row of values of each key. The row of a key without elements has no meaning.
     fn last(&self, values: &AnyExpr) -> Result<AnyExpr> {
         self.values(values, &self.op(Op::Sub, &part(&self.starts, 1, self.count), &number(1)))
     }
 
-    /// Of each key what the rows of its values make together.
+    /// The rows of values of each key, reduced.
     fn reduced(&self, op: ReduceOp, values: &AnyExpr) -> Result<AnyExpr> {
         let dtype = values.dtype()?;
         let numbers = [numbers(self.elements)];
@@ -179,8 +179,8 @@ impl Runs {
         Ok(if is_sum { self.op(Op::Add, &made, &AnyExpr::scalar(dtype, 0.0)) } else { made })
     }
 
-    /// What the rows of runs make together, at some of so many elements, each the first of its run. There are more rows, as
-    /// far as is read beyond.
+    /// The reduced rows of some runs, given by their first elements among `count` elements. `values` has more rows, which
+    /// the steps read.
     fn folded(
         &self,
         op: ReduceOp,
@@ -214,7 +214,7 @@ impl Runs {
         if count <= BLOCK {
             return Ok(found);
         }
-        // The blocks of what has more than one are the elements of the next round. They are fewer than twice those of all.
+        // Runs of several blocks go another round, whose elements are their blocks: fewer than `2 * count / BLOCK`.
         let (lane, place, total) = (part(&lane, 0, count), part(&place, 0, count), part(&total, 0, count));
         let is_long = self.op(Op::Gt, &total, &number(BLOCK));
         let is_next = self.op(Op::And, &is_long, &self.op(Op::Eq, &lane, &number(0))).reshape([-1]).shared();
@@ -242,7 +242,7 @@ fn accumulating(dtype: DType) -> DType {
 }
 
 impl AnyExpr {
-    /// The elements as so many rows, each of what the leading axes lead to.
+    /// The elements as a matrix: its rows are the slices along the leading axes.
     fn in_rows(&self, leading: usize) -> Result<AnyExpr> {
         let shape = self.shape()?;
         let rows: usize = shape[..leading].iter().product();
@@ -299,7 +299,7 @@ impl AnyExpr {
         for (axis, index) in indices.iter().enumerate() {
             let length = shape[axis];
             let (index, valid) = Index { axis, length, at }.inside(index, &outside)?;
-            // Along an axis of one element all indices are 0, whatever they say.
+            // Along an axis of length 1 every index is 0.
             if length > 1 {
                 key = apply(Op::Add, &[&apply(Op::Mul, &[&key, &number(length)], at), &index], at);
             }
@@ -383,7 +383,7 @@ impl AnyExpr {
 macro_rules! written {
     ($($(#[$doc:meta])+ $name:ident [$($generic:tt)*] ($($before:ident: $b:ty,)* _ $updates:ident $(, $after:ident: $a:ty)*) where $bound:ident,
         $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
-        /// What is written by a computed index. Updates of one place are in row-major order, so there is one answer.
+        /// Writes at computed indices. Updates of one place apply in row-major order, so there is one answer.
         impl AnyExpr {$(
             $(#[$doc])+
             ///
@@ -421,33 +421,33 @@ macro_rules! written {
     };
 }
 written! {
-    /// The elements, where some indices are with updates in their place: one expression of integers for each leading axis,
-    /// which broadcast together (NumPy `x[i, j] = y`; ONNX `ScatterND`). Updates have the shape of the indices and then the
-    /// other axes, or broadcast to it. The last update of a place stays. Indices are handled as by [`at`](Self::at).
+    /// The elements, with updates in place of those at some indices. Indices are an expression of integers for each leading
+    /// axis, and broadcast together (NumPy `x[i, j] = y`; ONNX `ScatterND`). Updates have the shape of the indices and then
+    /// the other axes, or broadcast to it. The last update of a place wins. Indices are handled as by [`at`](Self::at).
     scatter [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Element,
         "scatter([&i], &y)" => "[6, 2, 3, -7]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Replace, Outside::Nearest, at);
-    /// [`scatter`](Self::scatter) that adds to what is there the sum of the updates of a place, in the order of
-    /// [`sum`](Self::sum) (NumPy `add.at`; PyTorch `index_put` with `accumulate`).
+    /// [`scatter`](Self::scatter) that adds the sum of its updates to each element, in the order of [`sum`](Self::sum) (NumPy
+    /// `add.at`; PyTorch `index_put` with `accumulate`).
     scatter_add [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Numeric,
         "scatter_add([&i], &y)" => "[7, 2, 3, 2]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Add, Outside::Nearest, at);
-    /// [`scatter`](Self::scatter) of the least of what is there and the updates of a place (NumPy `minimum.at`).
+    /// [`scatter`](Self::scatter) of the least of an element and its updates (NumPy `minimum.at`).
     scatter_min [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Numeric,
         "scatter_min([&i], &y)" => "[1, 2, 3, -7]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Min, Outside::Nearest, at);
-    /// [`scatter`](Self::scatter) of the greatest of what is there and the updates of a place (NumPy `maximum.at`).
+    /// [`scatter`](Self::scatter) of the greatest of an element and its updates (NumPy `maximum.at`).
     scatter_max [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Numeric,
         "scatter_max([&i], &y)" => "[6, 2, 3, 5]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Max, Outside::Nearest, at);
-    /// [`scatter`](Self::scatter), with what a place becomes of its updates, and what becomes of an index outside of its
-    /// axis. An update whose index would give a fill value goes nowhere.
+    /// [`scatter`](Self::scatter) with a way to update, and a rule for indices outside of their axis. With
+    /// [`Outside::Fill`] an update outside is dropped.
     scatter_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates, update: Update, outside: Outside) where Element,
         "scatter_with([&i], &y, Update::Mul, Outside::fill(0))" => "[6, 2, 3, -140]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, update, outside, at);
-    /// The elements, where indices along an axis are, each of its own place along the others, with values in their place
-    /// (NumPy `put_along_axis`). Both broadcast. The last value of a place stays. It undoes [`take_along`](Self::take_along)
-    /// of indices that are all different.
+    /// The elements, with values in place of those at indices along an axis, at the same place along the other axes (NumPy
+    /// `put_along_axis`). Both broadcast. The last value of a place wins. It undoes [`take_along`](Self::take_along) if all
+    /// indices differ.
     put_along [] (indices: impl Into<AnyExpr>, _ values, axis: impl AxisIndex) where Element,
         "put_along(&i, &y, 0)" => "[6, 2, 3, -7]",
         |x, at| x.put(&indices.into(), values, axis.signed(), at);
@@ -455,7 +455,7 @@ written! {
 
 macro_rules! segments {
     ($($(#[$doc:meta])+ $name:ident($op:ident) where $bound:ident, $to:literal;)*) => {
-        /// What the elements of equal keys make together.
+        /// Reductions of elements with equal keys.
         impl AnyExpr {$(
             $(#[$doc])+
             ///
@@ -492,19 +492,19 @@ macro_rules! segments {
     };
 }
 segments! {
-    /// Of each key from 0 to less than a count the sum of its elements, in the order of [`sum`](Self::sum) (JAX and
-    /// TensorFlow `segment_sum`). There is a key for each element of the leading axes, in place of which the axis of keys
-    /// stands. What has another key counts for nothing, and a key without elements gives 0.
+    /// The sum of the elements of each key from 0 to below `count`, in the order of [`sum`](Self::sum) (JAX and TensorFlow
+    /// `segment_sum`). `keys` has the leading axes, and one axis of keys replaces them in the result. Elements with another
+    /// key are left out. The sum of a key without elements is 0.
     segment_sum(Sum) where Numeric, "[2.0, 5.0]";
-    /// [`segment_sum`](Self::segment_sum) for products: a key without elements gives 1.
+    /// [`segment_sum`](Self::segment_sum) for products: that of a key without elements is 1.
     segment_prod(Prod) where Numeric, "[2.0, 4.0]";
-    /// [`segment_sum`](Self::segment_sum) for the least elements: a key without elements gives infinity, or the greatest
+    /// [`segment_sum`](Self::segment_sum) for the least elements: that of a key without elements is infinity, or the greatest
     /// integer.
     segment_min(Min) where Numeric, "[2.0, 1.0]";
-    /// [`segment_sum`](Self::segment_sum) for the greatest elements: a key without elements gives minus infinity, or the least
-    /// integer.
+    /// [`segment_sum`](Self::segment_sum) for the greatest elements: that of a key without elements is minus infinity, or the
+    /// least integer.
     segment_max(Max) where Numeric, "[2.0, 4.0]";
-    /// [`segment_sum`](Self::segment_sum) divided by how many elements a key has, which is what
-    /// [`bincount`](Expr::bincount) counts: a key without elements gives NaN.
+    /// [`segment_sum`](Self::segment_sum) divided by the number of elements of a key, which [`bincount`](Expr::bincount)
+    /// counts: the mean of a key without elements is NaN.
     segment_mean(Sum) where Float, "[2.0, 2.5]";
 }

@@ -1,5 +1,5 @@
-//! What depends on which elements there are, as expressions of shapes that are known: places of true elements, and counts of
-//! keys. Both are sorts by few bits; what has as many elements as are found is evaluated (`tensor::selecting`).
+//! Results that depend on values but have a known shape: places of true elements, and counts of keys. Both are sorts by few
+//! bits. Results whose shape depends on values are in `tensor::selecting`.
 
 use std::panic::Location;
 
@@ -10,11 +10,11 @@ use crate::error::{Result, bail};
 use crate::ir::{Gives, Node, Op, Scalar, Sort};
 use crate::layout::Shape;
 
-/// Bins that are counted in tables. Of more, elements are sorted.
+/// The most bins that are counted in tables. For more, elements are sorted.
 const MOST_COUNTED: usize = 2048;
 
 impl AnyExpr {
-    /// All elements along one axis, copied where no view leads to them.
+    /// All elements along one axis: a view, or a copy if no strides lead through them.
     pub(crate) fn flat(&self) -> Result<AnyExpr> {
         let count = self.shape()?.count()? as isize;
         let line = self.reshape([count]);
@@ -24,7 +24,7 @@ impl AnyExpr {
         }
     }
 
-    /// Elements along one axis, which are less than 2 to some power, sorted, or their indices: so many of the first at most.
+    /// Elements of one axis, all below `2^bits`, sorted, or the indices that sort them: at most the first `most`.
     pub(super) fn by_few_bits(
         &self,
         gives_index: bool,
@@ -43,7 +43,7 @@ impl AnyExpr {
         }
     }
 
-    /// The numbers of elements in row-major order, of those that are true first, so many at most.
+    /// The row-major numbers of elements, those of true elements first: at most the first `most`.
     pub(crate) fn true_first(&self, most: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
         let truth = self.flat()?.cast(DType::Bool).cast(DType::U32);
         if u32::try_from(truth.shape()?[0]).is_err() {
@@ -56,7 +56,7 @@ impl AnyExpr {
         truth.by_few_bits(true, true, 1, most, at)
     }
 
-    /// The coordinates of elements by their numbers: of each axis a row.
+    /// The coordinates of elements, from their row-major numbers: a row for each axis.
     pub(crate) fn coordinates(&self, shape: &Shape, at: &'static Location<'static>) -> Result<AnyExpr> {
         let number = |value: usize| AnyExpr::scalar(DType::U32, value as u64);
         let row = |axis: usize| {
@@ -80,7 +80,7 @@ impl AnyExpr {
         Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape, at)?, &fill], at))
     }
 
-    /// The elements as u32 along one axis, where what is no number of a bin is one after the last.
+    /// The elements as u32 along one axis. A key outside of the bins becomes the number after the last bin.
     pub(super) fn bins(&self, name: &'static str, bins: usize) -> Result<AnyExpr> {
         let dtype = self.dtype()?;
         if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
@@ -104,7 +104,7 @@ impl AnyExpr {
     fn counted(&self, bins: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
         let keys = self.bins("bincount", bins)?;
         if (1..=MOST_COUNTED).contains(&bins) && keys.shape()?[0] > 0 {
-            // What is no number of a bin is not counted.
+            // Tables count no key outside of the bins.
             let dtype = self.dtype()?;
             let keys = if dtype.size() == size_of::<u32>() { self.flat()? } else { keys };
             let sort =
@@ -118,7 +118,7 @@ impl AnyExpr {
         Ok(apply(Op::Sub, &[&after, &first], at))
     }
 
-    /// The coordinates of the elements that are not zero, as many as are asked for ([`Expr::nonzero_padded`]).
+    /// The coordinates of the first `size` nonzero elements ([`Expr::nonzero_padded`]).
     ///
     /// ```
     /// use zerostride::{AnyExpr, Device};
@@ -133,7 +133,7 @@ impl AnyExpr {
         or_mistake(self.nonzero_of(size, fill.into(), at), at)
     }
 
-    /// How many elements are 0, 1 and so on, up to so many ([`Expr::bincount`]).
+    /// How many elements equal each number below `bins` ([`Expr::bincount`]).
     ///
     /// ```
     /// use zerostride::{AnyExpr, Device};
@@ -150,8 +150,8 @@ impl AnyExpr {
 }
 
 impl<T: Element> Expr<T> {
-    /// The coordinates of the elements that are not zero, in row-major order: a row for each axis. So many columns, of
-    /// which those past the last element have a value of their own: nothing is read back (JAX `nonzero` with `size`).
+    /// The coordinates of the nonzero elements in row-major order: a row for each axis, and `size` columns. Columns past the
+    /// last nonzero element hold `fill`. Nothing is read back (JAX `nonzero` with `size`).
     ///
     /// One element without axes is an error.
     ///
@@ -167,7 +167,7 @@ impl<T: Element> Expr<T> {
 }
 
 impl<T: Integer> Expr<T> {
-    /// How many elements are 0, 1 and so on, up to so many, in any shape (NumPy `bincount`). What is in no bin is not
+    /// How many elements equal each number below `bins`, whatever their shape (NumPy `bincount`). Other elements are not
     /// counted.
     ///
     /// ```

@@ -1,7 +1,7 @@
-//! Sorted elements, and what is found by sorting: the order of elements, the greatest, medians and quantiles, and places in
-//! what is sorted. One node sorts the last axis of elements of 32 or 64 bits ([`Sort`]); the rest is composed.
+//! Sorts, and results composed of sorts: the order of elements, the greatest ones, medians, quantiles, and places in sorted
+//! elements. One node sorts the last axis of elements of 32 or 64 bits ([`Sort`]).
 //!
-//! Every sort is stable, NaN is the greatest and both zeros are equal, so there is one answer, which is NumPy's stable one.
+//! Every sort is stable, NaN is the greatest and both zeros are equal. So there is one answer, NumPy's stable one.
 
 use std::ops::Range;
 use std::panic::Location;
@@ -13,7 +13,7 @@ use crate::error::{Result, bail};
 use crate::ir::{Gives, Node, Op, Scalar, Sort};
 use crate::layout::{AxisIndex, Layout, Shape};
 
-/// Where a value stands among equal ones that are sorted (NumPy `searchsorted`).
+/// The side of equal elements on which a value is placed in sorted elements (NumPy `searchsorted`).
 ///
 /// ```
 /// use zerostride::{Device, Side};
@@ -32,7 +32,7 @@ pub enum Side {
     Right,
 }
 
-/// What a quantile is where it lies between two elements (NumPy `quantile`).
+/// The value of a quantile that lies between two elements (NumPy `quantile`).
 ///
 /// ```
 /// use zerostride::{Between, Device};
@@ -45,17 +45,17 @@ pub enum Side {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Between {
-    /// As far from the lower one as the quantile says: `a + (b - a) * t`, or `b - (b - a) * (1 - t)` for t of a half and
-    /// more, each operation rounded, and t rounded once.
+    /// Linear interpolation: `a + (b - a) * t`, or `b - (b - a) * (1 - t)` if `t` is at least 0.5. Each operation is
+    /// rounded, and `t` is rounded once.
     #[default]
     Linear,
     /// The lower one.
     Lower,
     /// The higher one.
     Higher,
-    /// Half the way.
+    /// Halfway between both.
     Midpoint,
-    /// The nearer one, and in the middle the one of even index.
+    /// The nearer one. Halfway between both, the one with the even index.
     Nearest,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Axis<'a> {
         }
     }
 
-    /// The elements in a type of 32 or 64 bits, of which so many low bits differ, and the number that was added to them.
+    /// The elements as a type of 32 or 64 bits, how many of its low bits may differ, and the number that was added to them.
     fn keys(&self) -> (AnyExpr, u32, Option<Scalar>) {
         let bits = 8 * self.dtype.size() as u32;
         match (self.dtype.kind(), bits) {
@@ -151,7 +151,7 @@ impl<'a> Axis<'a> {
         sorted.slice(axis, place..place + 1).squeeze(axis)
     }
 
-    /// The quantile of sorted elements that lies `at` so far from the first, in units of places.
+    /// The quantile at an index of the sorted elements, which need not be whole.
     fn between(&self, virtual_index: f64, between: Between) -> Result<AnyExpr> {
         if self.dtype.kind() != Kind::Float {
             bail!(Operation, "{} takes floats, not {}: cast first", self.name, self.dtype);
@@ -294,8 +294,8 @@ impl AnyExpr {
 macro_rules! sorted {
     ($($(#[$doc:meta])+ $name:ident$([$other:ident])?($($arg:ident: $t:ty),*) -> $gives:ty $(where $bound:ident)?,
         $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
-        /// Sorted elements, and what is found by sorting. Sorts are stable, NaN is the greatest and zeros are equal, so
-        /// that every device gives NumPy's stable answer.
+        /// Sorts, and results composed of sorts. They are stable, NaN is the greatest and zeros are equal, so every
+        /// device returns NumPy's stable answer.
         impl AnyExpr {$(
             $(#[$doc])+
             ///
@@ -316,8 +316,8 @@ macro_rules! sorted {
             }
         )*}
 
-        /// Sorted elements, and what is found by sorting. Sorts are stable, NaN is the greatest and zeros are equal, so
-        /// that every device gives NumPy's stable answer.
+        /// Sorts, and results composed of sorts. They are stable, NaN is the greatest and zeros are equal, so every
+        /// device returns NumPy's stable answer.
         impl<T: Element> Expr<T> {$(
             $(#[$doc])+
             ///
@@ -350,22 +350,22 @@ sorted! {
     /// The indices along an axis that sort it, the greatest element first. Equal elements stay in their order.
     argsort_descending(axis: impl AxisIndex) -> u32, "argsort_descending(0)" => "[0, 2, 1, 3]",
         |x, at| x.sorted("argsort", axis.signed(), true, at);
-    /// The elements at indices along an axis, each of its own place along the others, which broadcast (NumPy
-    /// `take_along_axis`; PyTorch `gather`). Negative indices count from the end; one outside of the axis gives the nearest
-    /// element.
+    /// For each index the element at it along an axis, at the same place along the other axes, which broadcast (NumPy
+    /// `take_along_axis`; PyTorch `gather`). Negative indices count from the end. An index outside of the axis reads the
+    /// nearest element.
     #[doc(alias = "gather")]
     take_along(indices: impl Into<AnyExpr>, axis: impl AxisIndex) -> T, "take_along(&i, 0)" => "[3.0, 1.0]",
         |x, at| x.along(&indices.into(), axis.signed(), at);
-    /// The median along an axis, which goes: the mean of both elements in the middle where their number is even. It is NaN
-    /// where an element is (NumPy `median`). f16 and bf16 are computed in f32 and rounded once.
+    /// The median along an axis, which is removed: for an even number of elements, the mean of the two in the middle. It is
+    /// NaN if an element is NaN (NumPy `median`). f16 and bf16 are computed in f32 and rounded once.
     ///
     /// An axis without elements is an error.
     median(axis: impl AxisIndex) -> T where Float, "median(0)" => "[1.5]", |x, at| {
         let axis = Axis::new("median", x, axis.signed(), at);
         axis.and_then(|axis| axis.between((axis.length().max(1) - 1) as f64 / 2.0, Between::Linear))
     };
-    /// The quantile `q`, from 0 to 1, along an axis, which goes: where the element `q * (n - 1)` of the sorted ones would be,
-    /// computed in f64. It is NaN where an element is (NumPy `quantile` and `percentile`). f16 and bf16 are computed in f32
+    /// The quantile `q`, from 0 to 1, along an axis, which is removed: the sorted element at index `q * (n - 1)`, which is
+    /// computed in f64. It is NaN if an element is NaN (NumPy `quantile` and `percentile`). f16 and bf16 are computed in f32
     /// and rounded once.
     ///
     /// A `q` outside of 0 to 1 and an axis without elements are errors.
@@ -375,13 +375,14 @@ sorted! {
             true => axis.between(q * (axis.length().max(1) - 1) as f64, between),
             false => bail!(Data, "a quantile of {q}: it goes from 0 to 1"),
         });
-    /// Where values would go into this sorted axis: how many of its elements are before each (NumPy `searchsorted`, and
-    /// `digitize` with the bins sorted; PyTorch `bucketize`). What is not sorted gives places that mean nothing.
+    /// For each value the number of elements of this sorted axis before it, which is where the value would be inserted (NumPy
+    /// `searchsorted`, and `digitize` with sorted bins; PyTorch `bucketize`). Without sorted elements the result has no
+    /// meaning.
     #[doc(alias = "digitize")]
     #[doc(alias = "bucketize")]
     searchsorted[values](side: Side) -> u32, "sort(0).searchsorted(&y, Side::Right)" => "[2, 3]",
         |x, at| x.searched(values, side, at);
-    /// Whether each element is one of some others, of any shape (NumPy `isin`). NaN is none.
+    /// Whether each element equals one of some others, of any shape (NumPy `isin`). NaN equals none.
     isin[test]() -> bool, "isin(&y)" => "[false, true, false, true]", |x, at| x.among(test, at);
 }
 
@@ -444,7 +445,7 @@ impl<T: Element> Expr<T> {
     /// The `k` greatest elements along an axis, the greatest first, and their indices (PyTorch and ONNX `TopK`). Of equal
     /// elements the first comes first.
     ///
-    /// More than there are is an error.
+    /// A `k` above the length of the axis is an error.
     ///
     /// ```
     /// let x = zerostride::Device::cpu().upload(&[3, 1, 4, 1], [4])?;
@@ -461,7 +462,7 @@ impl<T: Element> Expr<T> {
     /// The `k`-th least element along an axis, from 1 on, and its index, without the axis (PyTorch `kthvalue`). Of equal
     /// elements the first comes first.
     ///
-    /// A `k` that is 0 or more than there are is an error.
+    /// A `k` of 0 or above the length of the axis is an error.
     ///
     /// ```
     /// let x = zerostride::Device::cpu().upload(&[3, 1, 4, 1], [4])?;

@@ -16,25 +16,25 @@ pub(crate) enum KeyKind {
     Float,
 }
 
-/// What is given of elements that are sorted.
+/// The result of a sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Gives {
     Values,
     Indices,
-    /// How many elements of 32 bits are each of the numbers that places are, of one axis.
+    /// How often each number in `places` occurs among the elements of one axis of 32-bit words.
     Counts,
 }
 
-/// A stable sort of the last axis, of more than one element: of values, or of their indices as u32. It gives those of some
-/// places alone.
+/// A stable sort of the last axis, which has more than one element: to values, or to their indices as u32. Only some places
+/// of the sorted axis may be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sort {
     pub gives: Gives,
-    /// The greatest first. Equal elements stay in their order all the same.
+    /// Whether the greatest element is first. Equal elements stay in their order either way.
     pub descending: bool,
     /// The low bits of a key that may differ between elements.
     pub bits: u32,
-    /// The first of the places, and the one after the last.
+    /// The computed places: the first, and the end.
     pub places: [u32; 2],
 }
 
@@ -79,13 +79,13 @@ impl KeyKind {
         self.key(bits.into(), 1 << 31, f32::INFINITY.to_bits().into()) as u32
     }
 
-    /// The same of 64 bits.
+    /// The key of an element of 64 bits.
     #[inline(always)]
     pub(crate) fn key64(self, bits: u64) -> u64 {
         self.key(bits, 1 << 63, f64::INFINITY.to_bits())
     }
 
-    /// The same of bits of which the highest is the sign.
+    /// The key of bits whose highest is a sign.
     #[inline(always)]
     fn key(self, bits: u64, sign: u64, infinity: u64) -> u64 {
         let all = sign | (sign - 1);

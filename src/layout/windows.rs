@@ -1,4 +1,4 @@
-//! Windows: a stride used twice, for where a window begins and for what it holds.
+//! Windows: each stride is used twice, for the begin of windows and for their elements.
 
 use super::{Layout, Shape};
 use crate::error::{Result, bail};
@@ -6,7 +6,7 @@ use crate::error::{Result, bail};
 impl Layout {
     /// Windows of `lengths` along `axes`, which become the last axes, one for each length. Axis `k` then counts where
     /// windows begin: every `steps[k]`-th index at which one fits. Elements of a window lie `dilations[k]` indexes apart.
-    /// Of an axis that is named twice, the windows of its windows' beginnings are taken.
+    /// If an axis is named twice, the second windows are over the places where the first ones begin.
     ///
     /// With steps and dilations of 1 it is NumPy's `sliding_window_view`, and along one axis PyTorch's `unfold`.
     ///
@@ -54,7 +54,7 @@ impl Layout {
         Ok(view)
     }
 
-    /// Windows along one axis, counted from the front, of what was of a shape before.
+    /// Windows along axis `k`. Errors name the original shape `of`.
     fn window(mut self, of: &Shape, k: usize, [length, step, dilation]: [isize; 3]) -> Result<Layout> {
         let (n, stride) = (self.shape[k], self.strides[k]);
         let (Ok(length), Some(step), Some(dilation)) =

@@ -82,7 +82,7 @@ impl Lowering {
         self.computed(&Program::copy(Input::new(program.dtype, Source::Slot(result), kept)))
     }
 
-    /// Counts elements by tables of workgroups, which are added up.
+    /// Counts elements in a table for each workgroup, and adds the tables up.
     fn counted(&mut self, values: Slot, count: usize, bins: usize) -> Result<Slot> {
         let sorter = Sorter::counting(bins, self.target);
         let ranges = self.cuts.ranges(count, DType::U32);

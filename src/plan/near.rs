@@ -1,5 +1,5 @@
-//! Operands of one storage whose rows lie beside each other, as the places of a window do: they share the loads of the
-//! aligned vectors that their elements lie in.
+//! Operands of one storage with neighbouring rows, as the places of a window: they share the loads of the aligned vectors
+//! that hold their elements.
 
 use smallvec::SmallVec;
 
@@ -7,14 +7,14 @@ use super::access::Access;
 use crate::ir::{Program, Source};
 use crate::layout::Nest;
 
-/// How far apart they are at most, along a row and in rows: each load between them is text.
+/// The greatest distance between such operands, along a row and in rows: each load between them is text.
 const FAR: isize = 16;
 
-/// The longest step along a row of which loads hold enough elements.
+/// The longest step along a row at which loads hold enough elements.
 const LONGEST_STEP: isize = 3;
 
-/// Lets operands share loads, of those that a walk along rows reads from bindings of their own, where one of them at least
-/// would take a load per lane.
+/// Lets operands share loads, if at least one of them would need a load per lane. `bound` lists the operands that a walk
+/// along rows reads from bindings.
 pub(super) fn share(
     program: &Program,
     loops: &Nest,
@@ -42,7 +42,7 @@ pub(super) fn share(
         };
         let mut own: SmallVec<[usize; 16]> = rest.iter().copied().filter(is_alike).collect();
         let lowest = own.iter().map(|&i| offset(i)).min().unwrap_or(0);
-        // Along a row first, then in rows.
+        // First along a row, then in rows.
         let place = |i: usize| {
             let from = offset(i) - lowest;
             let down = if pitch > 2 * FAR { (from + pitch / 2) / pitch } else { 0 };

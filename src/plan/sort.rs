@@ -17,13 +17,13 @@ use crate::error::Result;
 use crate::ir::{KeyKind, Program, Slot};
 use crate::layout::{Axis, Nest, Shape};
 
-/// What a pass goes over: elements of rows, and where they and their counts lie.
+/// The elements of a pass: rows, and the places of elements and counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Run {
     pub rows: usize,
     /// Elements of each row.
     pub length: usize,
-    /// Elements and tiles of a row that come before these, and all tiles of a row.
+    /// Elements and tiles of a row before these, and all tiles of a row.
     pub start: usize,
     pub before: usize,
     pub tiles: usize,
@@ -32,13 +32,13 @@ pub(crate) struct Run {
     pub descending: bool,
     /// Elements of a row where its number is the key, or how many numbers are counted.
     pub row: usize,
-    /// Of the places that elements are moved to the first that is bound, and how many are.
+    /// The first bound place of the destination, and how many are bound.
     pub low: usize,
     pub size: usize,
 }
 
 impl Sorter {
-    /// A pass over the digits of elements of a type, which suits an adapter.
+    /// A pass over the digits of elements of a type, for an adapter.
     pub(crate) fn new(dtype: DType, target: Target) -> Sorter {
         let [digit, group, each] = target.tuning.sort;
         let (kind, words) = (KeyKind::of(dtype), (dtype.size() / size_of::<u32>()) as u32);
@@ -54,8 +54,8 @@ impl Sorter {
         }
     }
 
-    /// A pass that counts elements that are less than so many by their values. Its tables have a thirty-second of the elements
-    /// at most, where there are more than a tile has.
+    /// A pass that counts elements below `count` by value. With more elements than a tile has, all its tables together have at
+    /// most a thirty-second of them.
     pub(crate) fn counting(bins: usize, target: Target) -> Sorter {
         let sorter = Sorter::new(DType::U32, target);
         let table = bins.next_power_of_two().max(256) as u32;
@@ -69,7 +69,7 @@ impl Sorter {
 }
 
 impl Plan {
-    /// Plans a pass that reads values, indices and where the digits of tiles go, as far as it needs them.
+    /// Plans a pass that reads values, indices and the destinations of tiles' digits, as far as it needs them.
     pub(crate) fn sort(sorter: Sorter, run: Run, reads: Vec<Slot>, target: Target) -> Result<Plan> {
         let tiles = run.length.div_ceil(sorter.tile());
         let count = run.rows * tiles;
@@ -136,12 +136,12 @@ impl Sorter {
         !self.by_row || self.moved.is_some_and(|moved| moved.values)
     }
 
-    /// Whether indices were stored by a pass before. Else an index is the place in the row.
+    /// Whether an earlier pass stored indices. Else an index is the place in the row.
     pub(crate) fn reads_indices(&self) -> bool {
         self.by_row || self.moved.is_some_and(|moved| moved.indices && moved.again)
     }
 
-    /// Words that are stored of an element.
+    /// The words stored for an element.
     fn stored(&self) -> usize {
         let words =
             |moved: Moved| usize::from(moved.values) * self.words as usize + usize::from(moved.indices);

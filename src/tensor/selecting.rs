@@ -9,22 +9,22 @@ use crate::error::{Result, bail, called};
 use crate::expr::{AnyExpr, Expr, IntoExpr, ReduceOptions, Side};
 use crate::ir::Scalar;
 
-/// What [`unique`](Expr::unique) finds.
+/// The result of [`unique`](Expr::unique).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Unique<V, I> {
     /// The different elements, sorted.
     pub values: V,
-    /// How often each is there.
+    /// How often each of them occurs.
     pub counts: I,
-    /// Of each element, in its own shape, which of the values it is.
+    /// For each element, in the operand's shape, the index of its value.
     pub inverse: I,
-    /// Where each value is first, in row-major order.
+    /// The row-major place of the first element with each value.
     pub indices: I,
 }
 
 impl AnyExpr {
-    /// How many elements are true, which is read, and the numbers of these in row-major order.
+    /// The number of true elements, which is read back, and their row-major numbers.
     fn true_places(&self) -> Result<AnyExpr> {
         let mask = self.eval()?;
         let count = mask.reduce("count_nonzero", .., ReduceOptions::default()).to_vec::<u32>()?;
@@ -63,7 +63,7 @@ impl AnyExpr {
         })
     }
 
-    /// The coordinates of the elements that are not zero ([`Expr::nonzero`]).
+    /// The coordinates of the nonzero elements ([`Expr::nonzero`]).
     ///
     /// # Errors
     /// As [`Expr::nonzero`].
@@ -103,7 +103,7 @@ impl AnyExpr {
                 AnyExpr::call(name, &operands.iter().map(|&own| own.clone()).collect::<Vec<_>>())
             };
             let number = |value: usize| AnyExpr::scalar(DType::U32, value as u64);
-            // An element that differs from the one before it is a new value, and all NaN are one.
+            // An element that differs from the one before it is a new value. All NaN are one value.
             let place = order.index(0).cast(DType::U32);
             let before = if n == 0 { sorted.expr() } else { sorted.roll([1], [0]) };
             let mut is_new = call("ne", &[&sorted, &before]);
@@ -117,7 +117,7 @@ impl AnyExpr {
             let counts = call("sub", &[&ends.slice(0, 1..), &first]);
             let number_of = is_new.cast(DType::U32).reduce("cumsum", [0], ReduceOptions::default());
             let number_of = call("sub", &[&number_of, &number(1)]);
-            // The place of each element among those that are sorted.
+            // The place of each element in sorted order.
             let inverse = number_of.take(order.argsort(0), 0);
             let lengths: Vec<isize> = self.shape()?.iter().map(|&n| n as isize).collect();
             Ok(Unique {
@@ -129,7 +129,7 @@ impl AnyExpr {
         })
     }
 
-    /// Which of so many bins of equal width each element is in, as u32 along one axis, and the edges of the bins.
+    /// The number of each element's bin, as u32 along one axis, and the edges of the bins, which have equal width.
     fn binned(&self, device: &Device, bins: usize, (low, high): (f64, f64)) -> Result<(AnyExpr, AnyTensor)> {
         let dtype = self.dtype()?;
         if dtype.kind() != Kind::Float {
@@ -157,7 +157,7 @@ impl AnyExpr {
             _ => (DType::F32, 1.0 / 128.0),
         };
         let number = |value: f64| AnyExpr::scalar(wide, value);
-        // Where rounding moves an element by less than a bin, its bin is the one that is computed or the next.
+        // Rounding moves an element by less than a bin, so its bin is the computed one or a neighbour: edges decide.
         let place = if (low.abs() + high.abs()) * unit * 4.0 < step && bins < 1 << 20 {
             let of =
                 op("mul", &op("sub", &flat.cast(wide), &number(low)), &number(1.0 / step)).cast(DType::I32);
@@ -178,7 +178,7 @@ impl AnyExpr {
         Ok((is_inside.select(place, AnyExpr::scalar(DType::U32, u32::MAX)), edges))
     }
 
-    /// How many elements are in each of some bins of equal width, and the edges of these ([`Expr::histogram`]).
+    /// The number of elements in each bin, and the edges of the bins ([`Expr::histogram`]).
     ///
     /// # Errors
     /// As [`Expr::histogram`].
@@ -199,8 +199,7 @@ impl AnyExpr {
         })
     }
 
-    /// How many pairs of elements are in each of some bins of equal width, and the edges of these, of both axes
-    /// ([`Expr::histogram2d`]).
+    /// The number of pairs in each bin of two axes, and the edges of both ([`Expr::histogram2d`]).
     ///
     /// # Errors
     /// As [`Expr::histogram2d`].
@@ -236,12 +235,12 @@ impl AnyExpr {
 }
 
 impl<T: Float> Expr<T> {
-    /// How many elements are in each of some bins of equal width, from a number to another, and the edges of the bins, one more
-    /// than there are (NumPy `histogram`). A bin has its lower edge, and the last has both. What is in no bin is not counted.
-    /// The edges are computed in f64 and rounded to the type. The elements are evaluated, and nothing is read.
+    /// The number of elements in each of `bins` bins of equal width between two numbers, and the `bins + 1` edges (NumPy
+    /// `histogram`). A bin includes its lower edge, and the last bin includes both. Elements outside are not counted. The
+    /// edges are computed in f64 and rounded to the type. The elements are evaluated, and nothing is read back.
     ///
     /// # Errors
-    /// Of no bins, of a range that goes down or is not finite; and as [`eval`](Self::eval).
+    /// Without bins; when the range is not finite or its end is below its start; and as [`eval`](Self::eval).
     ///
     /// ```
     /// let x = zerostride::Device::cpu().upload(&[0.0_f32, 0.1, 0.5, 1.0, 7.0], [5])?;
@@ -255,8 +254,8 @@ impl<T: Float> Expr<T> {
         Ok((Tensor::face(counts), Tensor::face(edges)))
     }
 
-    /// How many pairs of an element and one of another operand of the same shape are in each of some bins, and the edges of the
-    /// bins of both: [`histogram`](Self::histogram) of two axes (NumPy `histogram2d`).
+    /// The number of pairs in each bin of two axes, and the edges of both (NumPy `histogram2d`): a pair is an element and
+    /// the one at its place in another operand of the same shape. Bins are those of [`histogram`](Self::histogram).
     ///
     /// # Errors
     /// As [`histogram`](Self::histogram), and when the shapes differ.
@@ -282,7 +281,7 @@ impl<T: Float> Expr<T> {
 
 impl<T: Element> Expr<T> {
     /// The elements where a mask is true, in row-major order (NumPy `x[mask]`; ONNX `Compress`). The mask has the leading
-    /// axes of the operand, in place of which one axis stands. How many are true is read back.
+    /// axes of the operand, and one axis replaces them. The number of true elements is read back.
     ///
     /// # Errors
     /// When the mask has other lengths, or the first mistake that was made while building; and as
@@ -298,12 +297,12 @@ impl<T: Element> Expr<T> {
         Ok(Tensor::face(self.untyped().compress(mask.into_expr())?))
     }
 
-    /// The coordinates of the elements that are not zero, in row-major order: a row for each axis, and a column for each
-    /// element (ONNX `NonZero`; NumPy `nonzero`). How many there are is read back.
+    /// The coordinates of the nonzero elements in row-major order: a row for each axis, and a column for each element (ONNX
+    /// `NonZero`; NumPy `nonzero`). The number of columns is read back.
     /// [`nonzero_padded`](Self::nonzero_padded) reads nothing.
     ///
     /// # Errors
-    /// Of one element without axes; and as [`to_vec`](Self::to_vec).
+    /// When the operand has no axes; and as [`to_vec`](Self::to_vec).
     ///
     /// ```
     /// let x = zerostride::Device::cpu().upload(&[0, 7, 0, 5], [2, 2])?;
@@ -315,8 +314,9 @@ impl<T: Element> Expr<T> {
         Ok(Tensor::face(self.untyped().nonzero()?))
     }
 
-    /// The different elements, sorted; how often each is there, which of them each element is, and where each is first
-    /// (NumPy `unique`). Zeros are equal and all NaN are one, of which the first stands. How many there are is read back.
+    /// The different elements, sorted, with the count and the first place of each, and for each element the index of its value
+    /// (NumPy `unique`). Zeros are equal and all NaN are one value; the first of equal elements is kept. The number of
+    /// values is read back.
     ///
     /// # Errors
     /// As [`to_vec`](Self::to_vec).

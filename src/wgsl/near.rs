@@ -1,4 +1,4 @@
-//! The vectors that operands beside each other share.
+//! The loads that neighbouring operands share.
 
 use super::emitter::Emitter;
 use super::text::line;
@@ -7,8 +7,8 @@ use crate::dtype::DType;
 use crate::ir::Value;
 use crate::plan::{Access, LANES, Operand, Role, Stride};
 
-/// Four elements of two vectors, of which so many are left out that `rest` has in its lowest two bits: a half of them,
-/// which the name is for, and all.
+/// Four neighbouring elements of two vectors, from the one that the lowest two bits of `rest` count: a line for a value named
+/// `half`, which is moved by two elements or none, and the result.
 pub(super) fn taken(dtype: DType, [low, high]: [&str; 2], half: &str, rest: &str) -> [String; 2] {
     let lanes = raw_lanes(dtype);
     let [one, two] = [1, 2].map(|bit| format!("({rest} & {bit}u) != 0u"));
@@ -19,7 +19,7 @@ pub(super) fn taken(dtype: DType, [low, high]: [&str; 2], half: &str, rest: &str
     ]
 }
 
-/// Four elements, `step` apart from element `first` on, of vectors of `width` elements whose names are `prefix` and a number.
+/// Four elements, `step` apart from element `first` on, of vectors of `width` elements. Their names are `prefix` and a number.
 pub(super) fn every(dtype: DType, prefix: &str, width: u32, step: u32, first: u32) -> String {
     let element = |lane: u32| {
         let at = first + lane * step;
@@ -29,8 +29,8 @@ pub(super) fn every(dtype: DType, prefix: &str, width: u32, step: u32, first: u3
 }
 
 impl Emitter<'_> {
-    /// The loads of all rows that an operand and those beside it read: `w0_1_2` is the third of the second row of operand
-    /// 0's. They begin where loads do if rows are whole ones, else where the operand's row does.
+    /// Loads all rows that a leader and its neighbours read: `w0_1_2` is the third load of the second row of leader 0. Loads
+    /// are aligned if rows are whole loads apart. Else they begin where the leader's row begins.
     pub(super) fn near_rows(&mut self, i: usize, operand: &Operand, binding: usize) {
         let Access::Near { step, width, whole, .. } = operand.access else { return };
         let (step, width) = (u32::from(step), u32::from(width));
@@ -56,7 +56,7 @@ impl Emitter<'_> {
             let base = self.sum(&name, outer.chain(term).chain([along]));
             let at = format!("at_w{i}_{row}");
             line!(self.text, "    let {at} = {base};");
-            // What no lane takes is not there where a row ends.
+            // The last load of a row may lie past the end of memory, where no lane needs it.
             let load = |k: u32| {
                 let at = if whole { at.clone() } else { format!("({at} >> {}u)", width.ilog2()) };
                 let at = if k == 0 { at } else { format!("min({at} + {k}u, p.{name}_last)") };
@@ -90,12 +90,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Vectors of an invocation that rows are loaded for.
+    /// The vectors of an invocation, for each of which rows are loaded.
     fn vectors_near(&self, i: usize) -> u32 {
         if self.shared[Value::Input(i as u32)] { 1 } else { self.kernel.apart() }
     }
 
-    /// The loads of a row that some operand takes elements of.
+    /// The loads of a row that hold elements of an operand.
     fn taken_of_row(&self, i: usize, row: u32) -> Vec<u32> {
         let (start, vectors) = (*self.kernel.rows_near(i).start(), self.vectors_near(i));
         let mut loads = Vec::new();
@@ -115,8 +115,8 @@ impl Emitter<'_> {
         loads
     }
 
-    /// The coordinate of one of the rows that those of an invocation and of operands beside each other are, from the first
-    /// of all on. Past the end they are rows that no vector which is stored reads.
+    /// The coordinate of row `row`, counted from the first row that an invocation loads for all neighbours. Rows past the end
+    /// serve no stored vector.
     fn row_near(&self, axis: usize, row: u32, start: i32, spread: u32, vectors: u32) -> String {
         let first = format!("c{axis}{}", self.suffix(0));
         let moved = |name: String, by: i32| match by {
@@ -131,7 +131,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Four elements of these loads.
+    /// The vector of an operand, from these loads.
     pub(super) fn near(&self, dtype: DType, access: Access, vector: u32) -> String {
         let Access::Near { leader, step, first, down, width, .. } = access else { return String::new() };
         let down = (i32::from(down) - self.kernel.rows_near(leader.into()).start()) as u32;

@@ -127,7 +127,7 @@ impl Emitter<'_> {
         line!(self.text, "        }}\n    }}\n}}");
     }
 
-    /// Counts elements of a tile in a table, of which there is one for each tile.
+    /// Counts the elements of a tile in the tile's own table.
     fn counted(&mut self, sorter: &Sorter, table: u32) {
         let (group, tile) = (sorter.group, sorter.tile());
         line!(self.text, "var<workgroup> table: array<atomic<u32>, {table}>;\n");
