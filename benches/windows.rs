@@ -14,6 +14,7 @@ mod common;
 use std::process::ExitCode;
 
 use clap::Parser;
+use common::hand::{self, Hand};
 use common::{Failure, Work, median, medians, timed};
 use zerostride::{Device, Expr, Pad, Result, Tensor};
 
@@ -62,6 +63,9 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
         let times = medians(&device, rounds, &[&add, &own])?;
         println!("{name:<24} {:>9.2} ms, {:.2} of x + 1.0", times[1], times[1] / times[0]);
     }
+    if "by hand".contains(&options.only) && !options.explain && device.name() != "cpu" {
+        by_hand(&device, side, rounds, &add)?;
+    }
     if "wave".contains(&options.only) && !options.explain {
         wave(&device, if options.bench { (512, 1000) } else { (32, 5) }, rounds.min(5))?;
     }
@@ -94,6 +98,78 @@ fn cases(device: &Device, n: usize) -> Result<Vec<(&'static str, Expr<f32>)>> {
         ("inner part plus one", x.slices((1..-1, 1..-1)) + 1.0),
         ("convolution", convolved),
     ])
+}
+
+/// The box blur in WGSL: an element an invocation, and four columns of eight rows, which load each row once.
+fn by_hand(device: &Device, side: usize, rounds: usize, add: &Work) -> std::result::Result<(), Failure> {
+    let raw = hand::raw_device(&device.name())?;
+    let (n, to) = (side, side - 2);
+    let bindings = |element: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> y: array<f32>;
+            @group(0) @binding(1) var<storage, read> x: array<{element}>;"
+        )
+    };
+    let single = format!(
+        "{} @compute @workgroup_size(256) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+            if (id.x >= {to}u) {{ return; }}
+            var sum = 0.0;
+            for (var k = 0u; k < 3u; k++) {{
+                let at = (id.y + k) * {n}u + id.x;
+                sum += x[at] + x[at + 1u] + x[at + 2u];
+            }}
+            y[id.y * {to}u + id.x] = sum / 9.0;
+        }}",
+        bindings("f32")
+    );
+    let load = |row: usize| {
+        format!(
+            "let a{row} = x[(first + {row}u) * {q}u + id.x];
+            let b{row} = x[min((first + {row}u) * {q}u + id.x + 1u, {last}u)].xy;
+            let s{row} = a{row} + vec4(a{row}.yzw, b{row}.x) + vec4(a{row}.zw, b{row});",
+            q = n / 4,
+            last = n * n / 4 - 1
+        )
+    };
+    // Rows of the result begin at even elements: each of its vectors is two words of 64 bits.
+    let store = |row: usize| {
+        format!(
+            "let m{row} = (s{row} + s{} + s{}) / 9.0;
+            let to{row} = ((first + {row}u) * {to}u + id.x * 4u) / 2u;
+            y[to{row}] = m{row}.xy;
+            if (id.x < {}u) {{ y[to{row} + 1u] = m{row}.zw; }}",
+            row + 1,
+            row + 2,
+            n / 4 - 1
+        )
+    };
+    let shared = format!(
+        "{} @compute @workgroup_size(256) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+            if (id.x >= {}u) {{ return; }}
+            let first = min(id.y * 8u, {}u);
+            {} {} }}",
+        bindings("vec4<f32>").replace("y: array<f32>", "y: array<vec2<f32>>"),
+        n / 4,
+        to - 8,
+        (0..10).map(load).collect::<String>(),
+        (0..8).map(store).collect::<String>()
+    );
+    let x = hand::buffer(&raw.0, &numbers(&Device::cpu(), [n, n])?.to_vec()?);
+    let y = hand::buffer(&raw.0, &vec![0.0_f32; to * to]);
+    let groups = |columns: usize, rows: usize| [columns.div_ceil(256), rows];
+    for (name, text, groups) in [
+        ("an element each", single, groups(to, to)),
+        ("eight rows of four", shared, groups(n / 4, to.div_ceil(8))),
+    ] {
+        let hand = Hand::new(&raw, &text, &[&y, &x], groups);
+        let own: Work = Box::new(move || {
+            hand.run();
+            Ok(())
+        });
+        let times = medians(device, rounds, &[add, &own])?;
+        println!("by hand, {name:<18} {:>9.2} ms, {:.2} of x + 1.0", times[1], times[1] / times[0]);
+    }
+    Ok(())
 }
 
 /// A wave with an obstacle, with a border of zeros: to the inner part, and by fields that roll.
