@@ -137,17 +137,18 @@ def test_an_interrupt_ends_the_wait_of_a_few_elements_for_a_queue():
         import numpy as np, zerostride as zs
         signal.signal(signal.SIGINT, signal.default_int_handler)
         few = zs.asarray(np.arange(8, dtype=np.float32)).evaluate()
-        x = zs.asarray(np.ones((512, 512), np.float32)).evaluate()
-        def work():
-            return zs.sum(zs.sin(x @ x) @ x @ x @ x)
-        # Its kernels are compiled before: an interrupt while they are leaves the queue without work.
-        float(work())
-        start = time.perf_counter()
-        float(work())
-        several = int(2 / (time.perf_counter() - start)) + 1
-        for read in (lambda: float(work()), lambda: float(few[3]), lambda: np.asarray(few + 2), zs.Device().synchronize):
-            # Two seconds of work are in the queue before each, whatever the machine has computed of the work before.
-            queued = [work().evaluate() for _ in range(several)]
+        side, seconds = 512, 0.0
+        while seconds < 0.8 and side < 16384:
+            side = side * 5 // 4
+            x = zs.asarray(np.ones((side, side), np.float32)).evaluate()
+            # Its kernels are compiled before: an interrupt while they are leaves the queue without work.
+            float(zs.sum(x @ x))
+            start = time.perf_counter()
+            float(zs.sum(x @ x))
+            seconds = time.perf_counter() - start
+        for read in (lambda: float(zs.sum(x @ x)), lambda: float(few[3]), lambda: np.asarray(few + 2), zs.Device().synchronize):
+            # One long kernel is in the queue before each: a call may wait for those before it, and not for this.
+            queued = zs.sum(x @ x).evaluate()
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
             start = time.perf_counter()
             try:
