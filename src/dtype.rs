@@ -93,6 +93,14 @@ macro_rules! define {
                     $(DType::$tag => Kind::$kind,)*
                 }
             }
+
+            /// The type in which elements are added up: f32 for f16 and bf16, else their own.
+            pub(crate) const fn accumulating(self) -> DType {
+                match self {
+                    DType::F16 | DType::BF16 => DType::F32,
+                    dtype => dtype,
+                }
+            }
         }
 
         $(

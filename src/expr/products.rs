@@ -51,9 +51,7 @@ impl Call {
 
     /// An operand whose axes have some labels.
     pub(super) fn labelled(&self, any: &AnyExpr, labels: Vec<Label>) -> Labelled {
-        let accumulating =
-            if self.dtype.size() == 2 && self.dtype.kind() == Kind::Float { DType::F32 } else { self.dtype };
-        Labelled { any: any.cast(accumulating), labels }
+        Labelled { any: any.cast(self.dtype.accumulating()), labels }
     }
 
     /// A result with its axes in the order of some labels, in the operands' type.

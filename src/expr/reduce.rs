@@ -137,11 +137,7 @@ impl Ranges {
             bail!(Data, "{name} with a correction of NaN: it is subtracted from a number of elements");
         }
         let axes = axes.of(&node.shape, name)?;
-        let accumulating = match node.dtype {
-            DType::F16 | DType::BF16 => DType::F32,
-            dtype => dtype,
-        };
-        let operand = any.cast(accumulating).node()?.clone();
+        let operand = any.cast(node.dtype.accumulating()).node()?.clone();
         Ok(Ranges { name, operand, axes, options, part, made: RefCell::default(), at })
     }
 

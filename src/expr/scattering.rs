@@ -9,11 +9,12 @@ use std::panic::Location;
 use super::any::{apply, or_mistake};
 use super::lookup::Index;
 use super::reduce::Class;
+use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside, ReduceOptions, Side};
 use crate::dtype::{DType, Element, Float, Kind, Numeric};
 use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, BLOCK, Op, ReduceOp};
-use crate::layout::{AxisIndex, Layout, Shape};
+use crate::layout::{AxisIndex, Shape};
 
 /// How updates change the element that they are written to ([`scatter_with`](Expr::scatter_with)).
 ///
@@ -236,11 +237,6 @@ impl Runs {
     }
 }
 
-/// The type in which elements are summed.
-fn accumulating(dtype: DType) -> DType {
-    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
-}
-
 impl AnyExpr {
     /// The elements as a matrix: its rows are the slices along the leading axes.
     fn in_rows(&self, leading: usize) -> Result<AnyExpr> {
@@ -316,7 +312,7 @@ impl AnyExpr {
         let written = match update.op() {
             None => runs.last(&values)?,
             Some(op) => {
-                let wide = accumulating(dtype);
+                let wide = dtype.accumulating();
                 let made = runs.reduced(op, &values.cast(wide))?;
                 combined(op, &rows.cast(wide), &made, at)?.cast(dtype)
             }
@@ -332,20 +328,9 @@ impl AnyExpr {
         axis: isize,
         at: &'static Location<'static>,
     ) -> Result<AnyExpr> {
-        let (shape, own) = (self.shape()?, indices.shape()?);
-        let axis = Layout::contiguous(shape)?.axis(axis)?;
-        if shape.rank() != own.rank() {
-            bail!(Shape, "put_along of {shape} at {own}: indices have as many axes");
-        }
-        let mut all = shape.clone();
-        if let Some(length) = all.iter_mut().nth(axis) {
-            *length = own[axis];
-        }
-        let place = |k: usize| match k == axis {
-            true => indices.broadcast_to(all.clone()),
-            false => AnyExpr::coordinate(all.clone(), k as isize),
-        };
-        self.scattered((0..all.rank()).map(place).collect(), values, Update::Replace, Outside::Nearest, at)
+        let along = Along::new("put_along", self, indices, axis)?;
+        let all = along.with(self.shape()?, indices.shape()?[along.axis]);
+        self.scattered(along.places(&all), values, Update::Replace, Outside::Nearest, at)
     }
 
     fn segmented(
@@ -365,7 +350,7 @@ impl AnyExpr {
             );
         }
         let all: Shape = std::iter::once(count).chain(shape[own.rank()..].iter().copied()).collect();
-        let (keys, wide) = (keys.bins(name, count)?, accumulating(dtype));
+        let (keys, wide) = (keys.bins(name, count)?, dtype.accumulating());
         let values = self.cast(wide);
         let (mut made, totals) = if shape.contains(&0) || all.contains(&0) {
             (values.of_constant(op.identity(wide), &all, at)?, number(0))

@@ -157,7 +157,7 @@ impl<'a> Axis<'a> {
             bail!(Operation, "{} takes floats, not {}: cast first", self.name, self.dtype);
         }
         self.is_not_empty()?;
-        let accumulating = if self.dtype.size() == 2 { DType::F32 } else { self.dtype };
+        let accumulating = self.dtype.accumulating();
         let wide = self.any.cast(accumulating);
         let lower = virtual_index.floor();
         let (index, weight) = match between {
@@ -190,6 +190,37 @@ impl<'a> Axis<'a> {
     }
 }
 
+/// Indices along one axis, each at its own place along the others.
+pub(super) struct Along<'a> {
+    indices: &'a AnyExpr,
+    pub(super) axis: usize,
+}
+
+impl<'a> Along<'a> {
+    pub(super) fn new(name: &str, any: &AnyExpr, indices: &'a AnyExpr, axis: isize) -> Result<Along<'a>> {
+        let (shape, own) = (any.shape()?, indices.shape()?);
+        let axis = Layout::contiguous(shape)?.axis(axis)?;
+        if shape.rank() != own.rank() {
+            bail!(Shape, "{name} of {shape} at {own}: indices have as many axes");
+        }
+        Ok(Along { indices, axis })
+    }
+
+    /// A shape with another length of the axis.
+    pub(super) fn with(&self, shape: &Shape, length: usize) -> Shape {
+        shape.iter().enumerate().map(|(k, &n)| if k == self.axis { length } else { n }).collect()
+    }
+
+    /// The places of a shape as indices of each axis.
+    pub(super) fn places(&self, all: &Shape) -> Vec<AnyExpr> {
+        let place = |k: usize| match k == self.axis {
+            true => self.indices.broadcast_to(all.clone()),
+            false => AnyExpr::coordinate(all.clone(), k as isize),
+        };
+        (0..all.rank()).map(place).collect()
+    }
+}
+
 impl AnyExpr {
     fn sorted(
         &self,
@@ -203,21 +234,11 @@ impl AnyExpr {
     }
 
     fn along(&self, indices: &AnyExpr, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let along = Along::new("take_along", self, indices, axis)?;
         let (shape, own) = (self.shape()?, indices.shape()?);
-        let axis = Layout::contiguous(shape)?.axis(axis)?;
-        if shape.rank() != own.rank() {
-            bail!(Shape, "take_along of {shape} at {own}: indices have as many axes");
-        }
-        let with = |shape: &Shape, length: usize| -> Shape {
-            shape.iter().enumerate().map(|(k, &n)| if k == axis { length } else { n }).collect()
-        };
-        let all = crate::layout::numpy(&[with(shape, own[axis]), own.clone()])?;
-        let table = self.broadcast_to(with(&all, shape[axis]));
-        let place = |k: usize| match k == axis {
-            true => indices.broadcast_to(all.clone()),
-            false => AnyExpr::coordinate(all.clone(), k as isize),
-        };
-        table.looked_up((0..all.rank()).map(place).collect(), Outside::Nearest, at)
+        let all = crate::layout::numpy(&[along.with(shape, own[along.axis]), own.clone()])?;
+        let table = self.broadcast_to(along.with(&all, shape[along.axis]));
+        table.looked_up(along.places(&all), Outside::Nearest, at)
     }
 
     fn searched(&self, values: &AnyExpr, side: Side, at: &'static Location<'static>) -> Result<AnyExpr> {
