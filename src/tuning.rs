@@ -151,13 +151,20 @@ pub(crate) mod rows {
     pub(crate) const LONGEST_OF_ONE: usize = 16;
 }
 
+/// Operands with neighbouring rows, which share loads.
+pub(crate) mod near {
+    /// The greatest distance between such operands, along a row and in rows: each load between them is text.
+    pub(crate) const FAR: isize = 16;
+
+    /// The longest step along a row at which loads hold enough elements. Windows that do not overlap are steps of an
+    /// expression up to this step.
+    pub(crate) const LONGEST_STEP: usize = 3;
+}
+
 /// Reductions of windows as steps.
 pub(crate) mod unroll {
     /// The most elements of a window, since each has loads of its own in the text.
     pub(crate) const LONGEST: usize = 32;
-
-    /// The longest step from one window to the next, where they do not overlap: vectors are taken from loads of all.
-    pub(crate) const LONGEST_STEP: usize = 3;
 
     /// The most that the steps of all of them cost, in additions.
     pub(crate) const MOST_COST: usize = 256;

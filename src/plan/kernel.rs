@@ -164,8 +164,8 @@ impl Kernel {
 
     /// Whether rows of an invocation, where it has several, have loads in common as operands beside each other read them.
     pub(crate) fn shares_rows(&self) -> bool {
-        let is_spread = |i| self.rows_near(i) != (0..=0);
-        self.apart() > 1 && (0..self.operands.len()).any(is_spread)
+        let is_below = |operand: &Operand| matches!(operand.access, Access::Near { down, .. } if down != 0);
+        self.apart() > 1 && self.operands.iter().any(is_below)
     }
 
     /// The types of what it stores, each in a binding of its own.

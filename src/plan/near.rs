@@ -6,12 +6,7 @@ use smallvec::SmallVec;
 use super::access::Access;
 use crate::ir::{Program, Source};
 use crate::layout::Nest;
-
-/// The greatest distance between such operands, along a row and in rows: each load between them is text.
-const FAR: isize = 16;
-
-/// The longest step along a row at which loads hold enough elements.
-const LONGEST_STEP: isize = 3;
+use crate::tuning::near::{FAR, LONGEST_STEP};
 
 /// Lets operands share loads, if at least one of them would need a load per lane. `bound` lists the operands that a walk
 /// along rows reads from bindings.
@@ -24,11 +19,14 @@ pub(super) fn share(
 ) {
     let offset = |i: usize| loops.operand(i).offset as isize;
     let is_along = |i: &usize| {
-        loops.operand(*i).strides.last().is_some_and(|step| (1..=LONGEST_STEP).contains(step))
+        loops.operand(*i).strides.last().is_some_and(|step| (1..=LONGEST_STEP as isize).contains(step))
             && matches!(accesses[*i], Access::Strided | Access::Vector | Access::Stepped { .. })
             && matches!(program.inputs[*i].source, Source::Slot(_))
     };
     let mut rest: SmallVec<[usize; 16]> = bound.filter(is_along).collect();
+    if rest.iter().all(|&i| accesses[i] == Access::Vector) {
+        return;
+    }
     while let Some(&first) = rest.first() {
         let strides = &loops.operand(first).strides;
         let (&[.., pitch, step], input) = (strides.as_slice(), &program.inputs[first]) else { return };

@@ -12,7 +12,8 @@ use crate::ir::{
     ACCUMULATORS, Input, Op, Program, ProgramBuilder, ProgramKind, ReduceOp, Source, Stage, Step, Value, cost,
 };
 use crate::layout::{Layout, Shape, distinct};
-use crate::tuning::unroll::{LONGEST, LONGEST_STEP, MOST_COST};
+use crate::tuning::near::LONGEST_STEP;
+use crate::tuning::unroll::{LONGEST, MOST_COST};
 
 /// The same stages, with such reductions as steps.
 pub(super) fn stage(stage: Stage, bounds: Bounds) -> Result<Stage> {
