@@ -434,3 +434,8 @@ def tile(x: AnyArray, repetitions: Shape, /) -> Array:
     spread = [n for pair in zip(times, lengths) for n in pair]
     x = broadcast_to(reshape(x, apart), spread)
     return reshape(x, [n * length for n, length in zip(times, lengths)])
+
+
+def part(x, axis, *bounds):
+    """A slice along one axis."""
+    return x[(*(slice(None),) * axis, slice(*bounds))]

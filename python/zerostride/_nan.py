@@ -117,12 +117,18 @@ def nanmean(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None
     return _statistics._as(nansum(wide, axis=axis, keepdims=keepdims) / _counted(wide, axis, keepdims), dtype)
 
 
-def _variance(x, axis, correction, keepdims):
+def _spread(name, x, axis, dtype, correction, ddof, keepdims):
+    """The variance or, as ``std``, its root."""
+    if not is_float(x.dtype):
+        return _statistics._spread(name, x, axis, dtype, correction, ddof, keepdims)
+    correction = _statistics._taken_off(f"nan{name}", correction, ddof)
+    dtype, x = _averaging(x, dtype, f"nan{name}")
     counts = _counted(x, axis, True)
     apart = _with(0.0, x - nansum(x, axis=axis, keepdims=True) / counts)
     left = (counts if keepdims else _counted(x, axis, False)) - correction
     found = _statistics.sum(apart * apart, axis=axis, keepdims=keepdims) / left
-    return _core.select(left > 0, found, math.nan)
+    found = _core.select(left > 0, found, math.nan)
+    return _statistics._as(_core.apply("sqrt", "float", found) if name == "std" else found, dtype)
 
 
 _SPREAD = _AXES + _DTYPE + _CORRECTION + _KEEP
@@ -139,11 +145,7 @@ def nanvar(
     ddof: float | None = None,
     keepdims: bool = False,
 ) -> Array:
-    if not is_float(x.dtype):
-        return _statistics.var(x, axis=axis, dtype=dtype, correction=correction, ddof=ddof, keepdims=keepdims)
-    correction = _statistics._taken_off("nanvar", correction, ddof)
-    dtype, wide = _averaging(x, dtype, "nanvar")
-    return _statistics._as(_variance(wide, axis, correction, keepdims), dtype)
+    return _spread("var", x, axis, dtype, correction, ddof, keepdims)
 
 
 @_documented("The standard deviation of elements that are not NaN. It is NaN where ``nanvar`` is.", _SPREAD)
@@ -157,8 +159,4 @@ def nanstd(
     ddof: float | None = None,
     keepdims: bool = False,
 ) -> Array:
-    if not is_float(x.dtype):
-        return _statistics.std(x, axis=axis, dtype=dtype, correction=correction, ddof=ddof, keepdims=keepdims)
-    correction = _statistics._taken_off("nanstd", correction, ddof)
-    dtype, wide = _averaging(x, dtype, "nanstd")
-    return _statistics._as(_core.apply("sqrt", "float", _variance(wide, axis, correction, keepdims)), dtype)
+    return _spread("std", x, axis, dtype, correction, ddof, keepdims)

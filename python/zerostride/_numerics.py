@@ -12,17 +12,11 @@ from ._arguments import axes_of, axis_of, of_array
 from ._core import Array
 from ._creation import asarray, beside
 from ._dtypes import default_float, is_float
+from ._manipulation import part
+from ._statistics import _floats as floats
 from ._types import AnyArray, Axes
 
 __all__ = ["gradient"]
-
-
-def floats(x):
-    return x if is_float(x.dtype) else _core.cast(x, default_float(x.device))
-
-
-def part(x, axis, *bounds):
-    return x[(*(slice(None),) * axis, slice(*bounds))]
 
 
 @of_array

@@ -12,6 +12,7 @@ from ._core import Array
 from ._creation import beside
 from ._dtypes import default_float, is_float
 from ._indexing import take_at
+from ._manipulation import part
 from ._numpy import CREATION, FUNCTIONS, _dtype, _implements, _ours
 from ._ufuncs import delivered
 
@@ -95,7 +96,7 @@ def _array_split(ary, indices_or_sections, axis=0):
     lengths = _ends(length, indices_or_sections)
     ends = np.cumsum(lengths[:-1]).tolist() if lengths is not None else [int(each) for each in indices_or_sections]
     bounds = zip([0, *ends], [*ends, None])
-    return [ary[(*(slice(None),) * axis, slice(*each))] for each in bounds]
+    return [part(ary, axis, *each) for each in bounds]
 
 
 @_implements(np.split)

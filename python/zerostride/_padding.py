@@ -13,7 +13,7 @@ from ._core import Array
 from ._creation import converted, upload
 from ._dtypes import default_float, is_float
 from ._indexing import take_at
-from ._manipulation import broadcast_to, concat
+from ._manipulation import broadcast_to, concat, part
 from ._types import AnyArray
 
 __all__ = ["pad"]
@@ -111,15 +111,11 @@ def _along(x, axis, width, mode, ends):
     if mode in ("constant", "empty"):
         sides = [_slab(_number(end, x), x, axis, n) for end, n in zip(ends, width)]
     elif mode == "linear_ramp":
-        first, last = _slice(x, axis, 0, 1), _slice(x, axis, length - 1, length)
+        first, last = part(x, axis, 0, 1), part(x, axis, length - 1, length)
         sides = [_ramp(ends[0], first, axis, before, False), _ramp(ends[1], last, axis, behind, True)]
     else:
         sides = [_statistic(x, axis, n, mode, count, at) for at, (n, count) in enumerate(zip(width, ends))]
     return concat([sides[0], x, sides[1]], axis=axis)
-
-
-def _slice(x, axis, start, stop):
-    return x[(*(slice(None),) * axis, slice(start, stop))]
 
 
 def _number(value, x):
@@ -137,7 +133,7 @@ def _statistic(x, axis, width, mode, count, at):
     count = length if count is None else min(count, length)
     if count < 1:
         raise ValueError(f"pad by {mode!r} of {count} elements: a stat_length is 1 or more")
-    some = _slice(x, axis, 0, count) if at == 0 else _slice(x, axis, length - count, length)
+    some = part(x, axis, 0, count) if at == 0 else part(x, axis, length - count, length)
     reduction = {"maximum": _statistics.max, "mean": _statistics.mean, "minimum": _statistics.min}[mode]
     found = reduction(some, axis=axis, keepdims=True)
     return _slab(_as(found, x.dtype, "round"), x, axis, width)
@@ -162,7 +158,7 @@ def _ramp(end, edge, axis, width, is_behind):
 def _turned(found, x, axis, width, mode):
     """What is reflected, on the other side of the edge's value too (``reflect_type="odd"``)."""
     length = x.shape[axis]
-    first, last = _slice(x, axis, 0, 1), _slice(x, axis, length - 1, length)
+    first, last = part(x, axis, 0, 1), part(x, axis, length - 1, length)
     # Beyond either edge the array goes on as its mirror image, and after both as before, a rise higher.
     half = length - 1 if mode == "reflect" else length
     rounds, at = np.divmod(np.arange(-width[0], length + width[1]), 2 * half)

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 import zerostride as zs
 
-from . import _core, _statistics
+from . import _core
 from ._arguments import axes_of, of_array
 from ._core import Array
-from ._nan import _is_nan
-from ._numerics import floats
+from ._nan import _counted
+from ._statistics import _floats as floats
 from ._types import AnyArray, Axes
 from ._ufuncs import delivered
 
@@ -155,8 +155,7 @@ def _of_rows(rows, parts, method):
     # NaN is last in order.
     rows = zs.sort(rows, axis=-1).evaluate()
     wide = rows if rows.dtype.itemsize > 2 else _core.cast(rows, "float32")
-    known = _core.cast(_core.apply("not", "truth", _is_nan(rows)), wide.dtype)
-    count = _statistics.sum(known, axis=-1, keepdims=True).evaluate()
+    count = _counted(wide, -1, True).evaluate()
     return [_between(rows, wide, count, part, method) for part in parts]
 
 
