@@ -182,16 +182,18 @@ fn wave(device: &Device, (side, steps): (usize, usize), rounds: usize) -> Result
     let open = device.full([side, side], 1.0_f32)?;
     open.slices((side / 2..side / 2 + 8, side / 4..side / 2)).assign(0.0)?;
     let inner_open = open.slices((1..-1, 1..-1));
+    let next = |before: &Tensor<f32>, now: &Tensor<f32>| {
+        let inner = now.slices((1..-1, 1..-1));
+        let around = now.slices((..-2, 1..-1))
+            + now.slices((2.., 1..-1))
+            + now.slices((1..-1, ..-2))
+            + now.slices((1..-1, 2..));
+        ((around - &inner * 4.0) * 0.25 + &inner * 2.0 - before.slices((1..-1, 1..-1))) * &inner_open
+    };
     let plain = || -> Result<f32> {
         let [mut before, mut now] = start()?;
         for _ in 0..steps {
-            let inner = now.slices((1..-1, 1..-1));
-            let around = now.slices((..-2, 1..-1))
-                + now.slices((2.., 1..-1))
-                + now.slices((1..-1, ..-2))
-                + now.slices((1..-1, 2..));
-            let last = before.slices((1..-1, 1..-1));
-            last.assign(((around - &inner * 4.0) * 0.25 + &inner * 2.0 - &last) * &inner_open)?;
+            before.slices((1..-1, 1..-1)).assign(next(&before, &now))?;
             std::mem::swap(&mut before, &mut now);
         }
         now.get([side / 2 - 1, side / 3])
@@ -212,14 +214,7 @@ fn wave(device: &Device, (side, steps): (usize, usize), rounds: usize) -> Result
     let padded = || -> Result<f32> {
         let [mut before, mut now] = start()?;
         for _ in 0..steps {
-            let inner = now.slices((1..-1, 1..-1));
-            let around = now.slices((..-2, 1..-1))
-                + now.slices((2.., 1..-1))
-                + now.slices((1..-1, ..-2))
-                + now.slices((1..-1, 2..));
-            let last = before.slices((1..-1, 1..-1));
-            let next = ((around - &inner * 4.0) * 0.25 + &inner * 2.0 - &last) * &inner_open;
-            before = next.pad([(1, 1), (1, 1)], Pad::constant(0.0)).eval()?;
+            before = next(&before, &now).pad([(1, 1), (1, 1)], Pad::constant(0.0)).eval()?;
             std::mem::swap(&mut before, &mut now);
         }
         now.get([side / 2 - 1, side / 3])

@@ -18,7 +18,8 @@ fn check(text: &str, least: usize, quick: u64) {
         let is_cpu = device.name() == "cpu";
         let lines: Vec<&str> = match is_cpu {
             true => thinned(quick, text, kind).collect(),
-            false => depth(thinned(4 * quick, text, kind).collect(), share(text, k, turns()).collect()),
+            false if depth(true, false) => thinned(4 * quick, text, kind).collect(),
+            false => share(text, k, turns()).collect(),
         };
         let cases = suite::parse(&lines.join("\n")).unwrap();
         let tell = |event| match event {
