@@ -182,8 +182,8 @@ fn what_a_device_lacks_is_an_error() {
         let error = odd.call(Expr::random_bits([3], 1)).eval_on(device).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Operation);
         let text = error.message();
-        assert!(text.starts_with("odd was made for the CPU path alone and not for "), "{text}");
-        assert!(text.ends_with(": give it WGSL by Function::new, or evaluate on Device::cpu()"), "{text}");
+        assert!(text.starts_with("odd has no WGSL and cannot run on "), "{text}");
+        assert!(text.ends_with(": make it by Function::new, or evaluate on Device::cpu()"), "{text}");
         let looped = Expr::repeat(3, Expr::random_bits([3], 1), |x| odd.call(x));
         assert!(looped.eval_on(device).is_err());
     }
@@ -220,27 +220,27 @@ fn mistakes_are_told_when_it_is_made() {
         ),
         (
             "@group(0) @binding(0) var<storage> a: array<f32>; fn f(x: vec4<f32>) -> vec4<f32> { return x * a[0]; }",
-            "the WGSL of f has a global variable or a binding, and becomes a part of a kernel: functions, constants, structs and aliases are taken",
+            "the WGSL of f has a global variable or a binding: a part of a kernel has functions, constants, structs and aliases alone",
         ),
         (
             "var<private> n: i32; fn f(x: vec4<f32>) -> vec4<f32> { n += 1; return x; }",
-            "the WGSL of f has a global variable or a binding, and becomes a part of a kernel: functions, constants, structs and aliases are taken",
+            "the WGSL of f has a global variable or a binding: a part of a kernel has functions, constants, structs and aliases alone",
         ),
         (
             "override k: f32 = 1.0; fn f(x: vec4<f32>) -> vec4<f32> { return x * k; }",
-            "the WGSL of f has an override, and becomes a part of a kernel: functions, constants, structs and aliases are taken",
+            "the WGSL of f has an override: a part of a kernel has functions, constants, structs and aliases alone",
         ),
         (
             "@compute @workgroup_size(1) fn main() { } fn f(x: vec4<f32>) -> vec4<f32> { return x; }",
-            "the WGSL of f has an entry point, and becomes a part of a kernel: functions, constants, structs and aliases are taken",
+            "the WGSL of f has an entry point: a part of a kernel has functions, constants, structs and aliases alone",
         ),
         (
             "enable f16; fn f(x: vec4<f32>) -> vec4<f32> { return x; }",
-            "the WGSL of f has enable, and becomes a part of a kernel: leave it out",
+            "the WGSL of f has enable: it becomes a part of a kernel, so leave enable out",
         ),
         (
             "fn f(x: vec4<f32>) -> vec4<f32> { workgroupBarrier(); return x; }",
-            "the WGSL of f has workgroupBarrier, and becomes a part of a kernel: leave it out",
+            "the WGSL of f has workgroupBarrier: it becomes a part of a kernel, so leave workgroupBarrier out",
         ),
         // What a kernel has for itself is not there.
         (

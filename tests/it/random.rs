@@ -95,7 +95,7 @@ fn mistakes_are_told() {
     let error = Expr::random_bits([1 << 20, 1 << 20], 0).eval_on(&Device::cpu()).unwrap_err();
     assert_eq!(
         error.message(),
-        "[1048576, 1048576] has 1099511627776 elements, and one key gives 2147483647: draw it in parts, each with a key of its own"
+        "random numbers of [1048576, 1048576], which has 1099511627776 elements: one key makes 2147483647, so draw parts with a key each"
     );
     for of in [DType::I32, DType::Bool] {
         let error = AnyExpr::uniform(of, [2], 0).eval_on(&Device::cpu()).unwrap_err();

@@ -419,7 +419,7 @@ fn mistakes_are_errors() {
     says(
         x.scatter([&i, &i, &i], 1.0).into(),
         ErrorKind::Operation,
-        "scatter to [2, 3] takes indices of leading axes, 1 to 2 of them, and got 3",
+        "scatter to [2, 3] with indices of 3 axes: it takes indices of 1 to 2 leading axes",
     );
     says(
         AnyExpr::from(&x).scatter([&i], &i),
@@ -439,7 +439,7 @@ fn mistakes_are_errors() {
     says(
         x.segment_sum(device.zeros::<i32>([3]).unwrap(), 2).into(),
         ErrorKind::Shape,
-        "segment_sum of [2, 3] by keys of [3]: there is a key for each element of leading axes",
+        "segment_sum of [2, 3] by keys of [3]: keys have the shape of the leading axes",
     );
     says(
         x.segment_sum(&x, 2).into(),
@@ -454,8 +454,8 @@ fn mistakes_are_errors() {
     says(
         x.put_along(&i, 1.0, 0).into(),
         ErrorKind::Shape,
-        "put_along of [2, 3] at [2]: indices have as many axes",
+        "put_along of [2, 3] at indices of [2]: the ranks must be equal",
     );
     let error = x.histogram(3, (1.0, f64::NAN)).unwrap_err();
-    assert_eq!(error.message(), "a histogram from 1 to NaN: it goes up, from a number to a number");
+    assert_eq!(error.message(), "a histogram from 1 to NaN: the bounds are finite and do not decrease");
 }

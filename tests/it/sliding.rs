@@ -302,7 +302,7 @@ fn mistakes_name_axis_length_and_window() {
     );
     assert_eq!(
         message(x.windows_with(2, 0, 0, 1)),
-        "a window of 2 along axis 0 of [4, 3] by a step of 0 and a dilation of 1: a window is no shorter than 0, the others no less than 1"
+        "a window of 2 along axis 0 of [4, 3] by a step of 0 and a dilation of 1: a window is at least 0 long, and a step and a dilation are at least 1"
     );
     assert_eq!(message(x.windows(2, 2)), "axis 2 of [4, 3] is out of range: axes go from -2 to 1");
     for far in [isize::MAX, isize::MIN] {

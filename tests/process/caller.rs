@@ -301,7 +301,7 @@ fn a_lent_buffer_is_not_used_again() {
     let cpu = Device::cpu().full([2], 1.0_f32).unwrap();
     assert_eq!(
         cpu.buffer().unwrap_err().message(),
-        "cpu has no buffers of wgpu: take a device of an adapter, as Device::from_wgpu gives it"
+        "cpu has no buffers of wgpu: use the device of an adapter, as of Device::from_wgpu"
     );
 }
 

@@ -177,7 +177,7 @@ fn parts_levels_and_layers() {
             error(part.copy_to_texture(at(0, 8, 6, 1))),
             "[2, 3, 4] to a texture that has 2 layers of 2 x 2 texels from (8, 6, 1) on"
         );
-        assert_eq!(error(part.copy_to_texture(at(2, 0, 0, 0))), "level 2 of a texture of 2");
+        assert_eq!(error(part.copy_to_texture(at(2, 0, 0, 0))), "mip level 2 of a texture that has 2 levels");
         assert_eq!(
             error(part.cast::<f32>().copy_to_texture(at(0, 0, 0, 0))),
             "cannot copy f32 to a texture of Rgba8Unorm, whose channels are u8: cast to that"
