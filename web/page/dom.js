@@ -1,4 +1,4 @@
-// A few words for the document.
+// Helpers for the document.
 
 export const $ = (id) => document.getElementById(id);
 

@@ -1,4 +1,4 @@
-// The examples of the documents that the rules come from, one press each.
+// The examples from the documents of the rules, a button each.
 
 import { el, shape } from './dom.js';
 

@@ -9,8 +9,8 @@ export class Kernel {
     $('explained').textContent = plan.text;
     $('svg').innerHTML = plan.svg;
     $('kernel-about').textContent = plan.wgsl
-      ? 'Point at an operand, here or in the table, to see its lines; press to keep them.'
-      : 'The CPU path runs no kernel: on WebGPU its text stands here.';
+      ? 'Point at an operand, here or in the table, to see its lines. Press to keep them.'
+      : 'The CPU path runs no kernel. On WebGPU, its WGSL stands here.';
     const chip = (read, i) => el('button', {
       type: 'button', className: 'chip', 'aria-pressed': 'false', style: { '--own': read.colour },
       onpointerenter: () => point(i), onpointerleave: () => point(null), onfocus: () => point(i), onblur: () => point(null),
@@ -24,7 +24,7 @@ export class Kernel {
     $('chips').replaceChildren(...plan.reads.map(chip));
     const lines = (plan.wgsl ?? '').trimEnd().split('\n');
     $('wgsl').replaceChildren(...lines.map((line, i) => el('span', { 'data-line': i + 1 }, line || ' ')));
-    // What is computed stands behind what is declared, and behind functions.
+    // The body of main stands behind declarations and functions.
     const main = $('wgsl').children[lines.findIndex((line) => line.startsWith('@compute'))];
     $('wgsl').scrollTop = main ? main.offsetTop - $('wgsl').offsetTop : 0;
   }

@@ -1,4 +1,4 @@
-// Operands laid under the axes of the result, as a table.
+// A table of operands under the axes of the result.
 
 import { $, el, shape } from './dom.js';
 
@@ -24,7 +24,7 @@ function strides(lengths) {
 export function drawLayouts(plan, point) {
   const table = $('layouts');
   const lengths = plan.reads[0]?.shape ?? plan.shape;
-  table.caption.textContent = `Below each length its stride, in elements. The result is ${plan.dtype} ${shape(plan.shape)}.`;
+  table.caption.textContent = `The stride in elements stands below each length. The result is ${plan.dtype} ${shape(plan.shape)}.`;
   table.tHead.replaceChildren(head(lengths, ['strides', 'offset', 'accessed']));
   const row = (read, i) => el('tr', {
     'data-read': i, style: { '--own': read.colour },
@@ -50,7 +50,7 @@ export function drawLayouts(plan, point) {
 export function drawRefusal({ shapes, places, axis }) {
   const table = $('layouts');
   const rank = Math.max(0, ...places.flat().map((k) => k + 1));
-  table.caption.textContent = axis === null ? 'The rule does not lay these onto each other.' : `They clash at axis ${axis}.`;
+  table.caption.textContent = axis === null ? 'The rule does not match these shapes.' : `They clash at axis ${axis}.`;
   table.tHead.replaceChildren(head(Array(rank).fill(0), [], axis));
   table.tBodies[0].replaceChildren(...shapes.map((own, i) => {
     const cells = Array.from({ length: rank }, (_, k) => {

@@ -1,4 +1,4 @@
-// The page: the module, the device, and the parts, one of which is shown.
+// The page: the module, the device, and the parts, of which one is visible.
 
 import init, { Page, table } from './pkg/zerostride.js';
 import { $ } from './dom.js';
@@ -112,9 +112,9 @@ async function begin() {
   });
   state.changed(() => show(state.get('part', 'playground')));
   setInterval(check, 500);
-  // A browser that draws and computes on the same device draws first: the parts are seen with the first result.
+  // A browser that draws and computes on one device draws first, so the parts appear with the first result.
   await show(state.get('part', 'playground')).finally(() => { $('main').hidden = false; });
-  // What tests ask for.
+  // For tests.
   globalThis.zerostride = context;
   document.documentElement.dataset.ready = 'true';
 }

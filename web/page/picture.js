@@ -80,7 +80,7 @@ function build() {
         el('h2', {}, 'The picture'),
         el('div', { id: 'drop' }, el('div', { id: 'canvas-place' })),
         el('div', { className: 'sources' },
-          el('label', { for: 'photo-file' }, 'A photograph of yours, or drop one on the picture'), file,
+          el('label', { for: 'photo-file' }, 'Your own photograph (or drop one on the picture)'), file,
           el('button', { type: 'button', id: 'camera', 'aria-pressed': 'false', onclick: toggleCamera }, 'Camera'),
           el('button', { type: 'button', id: 'pause', 'aria-pressed': 'false', onclick: (event) => {
             running = !running;
@@ -135,7 +135,7 @@ async function take(blob) {
     open();
     problem('');
   } catch (error) {
-    problem(`That is no picture that this browser reads: ${error.message}`);
+    problem(`This browser cannot read the picture: ${error.message}`);
   }
 }
 

@@ -1,4 +1,4 @@
-// The playground: what is typed, what the rule makes of it, and what runs.
+// The playground: the expression, the result of the rule, and the kernel.
 
 import { $, el, milliseconds, shape } from './dom.js';
 import * as state from './state.js';
@@ -130,7 +130,7 @@ async function run() {
   }
   $('laid').hidden = false;
   $('verdict').textContent = `${plan.dtype} ${shape(plan.shape)}`;
-  // Colours and names of what is read: an operand's own.
+  // The colours and names of operands.
   plan.reads.forEach((read, i) => {
     const at = plan.operands.findIndex((operand) => operand.name === read.name);
     read.operand = plan.operands[at] ?? null;
@@ -141,7 +141,7 @@ async function run() {
   kernel.draw(plan, point);
   elements.draw(plan, null);
   try {
-    // Once, so that the result is there soon, and then to tell what it takes where the kernel is known.
+    // The first run shows the result soon. The next ones measure with a compiled kernel.
     const result = await context.page.evaluate(...args, 0);
     if (own !== turn) return;
     showResult(plan, result);
@@ -236,7 +236,7 @@ export async function show(shared) {
     elements.begin();
   }
   fill();
-  // At once: what is shown first is waited for.
+  // Without a delay, because the user waits for the first result.
   if (isNew || opened !== shared.opened) {
     opened = shared.opened;
     clearTimeout(timer);

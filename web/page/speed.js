@@ -22,13 +22,13 @@ function build(version) {
     el('p', {}, 'Elementwise work is bound by memory, so this measures what a layout costs. Both libraries compute the same results on the same adapter, in turns, and the median counts. exp and pow are within 2 and 4 units in the last place here. Their fast forms are the adapter\'s own functions, which the other library uses.'),
     el('p', { id: 'speed-about', className: 'hint' }, version
       ? `TensorFlow.js ${version} with its WebGPU backend.`
-      : 'TensorFlow.js is not here: scripts/web fetches it by npm, which was not there when the page was built. This crate is measured alone.'),
+      : 'This page was built without npm, by which scripts/web gets TensorFlow.js. So this crate is measured alone.'),
     el('div', { className: 'row sized' },
       el('div', {}, el('label', { for: 'size' }, 'Size'), el('select', { id: 'size' }, SIZES.map((n) => el('option', { value: n, selected: n === 1024 }, `${n} × ${n}`)))),
       el('button', { type: 'button', id: 'measure', onclick: toggle }, 'Measure')),
     el('p', { id: 'speed-status', role: 'status' }),
     el('div', { className: 'measured' }, el('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Times' }, el('table', { id: 'speeds' },
-      el('caption', {}, 'Milliseconds an evaluation takes; below 1 the ratio says how many times faster this crate is'),
+      el('caption', {}, 'Milliseconds of an evaluation. The ratio is our time over the time of TensorFlow.js'),
       el('thead', {}, el('tr', {}, ['layout', 'zerostride', 'GB/s', 'TensorFlow.js', 'ratio', 'results'].map((text, i) => el('th', { scope: 'col', className: i && i < 5 ? 'number' : '' }, text)))),
       el('tbody', {}))),
     el('div', { id: 'plot', className: 'scroll' }))));
@@ -38,7 +38,7 @@ const median = (all) => [...all].sort((a, b) => a - b)[all.length >> 1];
 
 /** How many evaluations of a turn take long enough to be timed. */
 async function enough(side) {
-  // Which compiles the kernel.
+  // The first call compiles the kernel.
   await timed(side, 1);
   for (let times = 1; ; times *= 2) {
     const took = await timed(side, times);

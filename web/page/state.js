@@ -1,4 +1,4 @@
-// The state of the page, which the address holds behind its #: so that it can be shared.
+// The state of the page. The address has it behind #, so a link shares it.
 
 const listeners = [];
 let values = read();
