@@ -3,7 +3,7 @@
 import { $, el, number, shape } from './dom.js';
 import * as state from './state.js';
 
-/** Cells that a side of a grid has at most: of longer ones those around the element are shown. */
+/** The most cells of a side of a grid. A longer side shows the cells around the element. */
 const ROWS = 10;
 const COLUMNS = 12;
 
@@ -87,7 +87,7 @@ export class Elements {
     $('grids').replaceChildren(...[...this.reads, own].map((read) => this.grid(read)));
   }
 
-  /** What an operand gives for the element: in words. */
+  /** The element of an operand, in words. */
   gives(read) {
     if (read.isResult) return 'The element itself.';
     const at = this.address(read, this.index);

@@ -1,4 +1,4 @@
-// The kernel's text, with the lines of an operand lit.
+// The kernel's text, with the lines of an operand highlighted.
 
 import { $, el } from './dom.js';
 
@@ -33,7 +33,7 @@ export class Kernel {
     return [...$('chips').children];
   }
 
-  /** Lights the lines of what is read as number i, or of what is held. */
+  /** Highlights the lines of operand i, or of the pressed operand. */
   light(i) {
     const lit = i ?? this.held;
     const read = lit === null || lit === undefined ? null : this.plan.reads[lit];

@@ -12,7 +12,7 @@ const PARTS = {
   bits: () => import('./bits.js'),
 };
 
-/** What the parts share: `page` is the module's. */
+/** The state that the parts share. `page` is the module's object. */
 const context = { page: null, table: [], opened: 0, lost };
 const parts = {};
 let shown = null;
@@ -24,7 +24,7 @@ function notice(text, canReopen) {
   $('reopen').hidden = !canReopen;
 }
 
-/** Opens a device, and tells which. */
+/** Opens a device, and shows its name. */
 async function open() {
   $('device').textContent = 'Opening a device…';
   let found = false;
@@ -46,7 +46,7 @@ async function open() {
   }
 }
 
-/** Tells of a lost device, once. */
+/** Reports a lost device, once. */
 function lost(text) {
   if (isLost) return;
   isLost = true;

@@ -8,7 +8,7 @@ const LAYOUTS = ['same', 'row', 'column', 'scalar', 'outer', 'nchw', 'middle', '
   'nhwc to nchw', 'exp', 'exp, fast', 'pow', 'pow, fast', 'compare', 'select', 'chain of 5', 'chain of 20'];
 const SIZES = [256, 512, 1024, 2048];
 
-/** Turns of both, and the least milliseconds that evaluations of a turn take together. */
+/** The number of turns of each library, and the least milliseconds of a turn. */
 const TURNS = 7;
 const LEAST = 30;
 
@@ -36,7 +36,7 @@ function build(version) {
 
 const median = (all) => [...all].sort((a, b) => a - b)[all.length >> 1];
 
-/** How many evaluations of a turn take long enough to be timed. */
+/** The number of evaluations that make a turn long enough to be timed. */
 async function enough(side) {
   // The first call compiles the kernel.
   await timed(side, 1);
@@ -53,7 +53,7 @@ async function timed(side, times) {
   return performance.now() - start;
 }
 
-/** The greatest difference of results, of the larger of them. */
+/** The greatest difference of results, relative to the larger one. */
 function apart(a, b) {
   if (a.length !== b.length) return Infinity;
   let most = 0;
