@@ -74,7 +74,7 @@ pub(crate) struct OfTensors {
 }
 
 impl OfTensors {
-    /// A WGSL text over `in0`, `in1` .., or `None` on the CPU path.
+    /// A WGSL text over `in0`, `in1` .., or `None` on the CPU path. Inputs from the third on are writable.
     pub(crate) fn new(
         on: &Device,
         text: &str,
