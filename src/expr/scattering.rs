@@ -1,8 +1,8 @@
 //! Writes at computed indices, and reductions of elements with equal keys.
 //!
 //! A stable sort by key makes runs of equal keys. A scatter writes the last element of each run. A segment reduces each run in
-//! the order of a row ([`ReduceAxes`](crate::ir::ReduceAxes)), all runs at once: each step combines an element with another
-//! at a fixed distance, if both are in one block of one run.
+//! the order of a row ([`ReduceAxes`](crate::ir::ReduceAxes)), all runs at once. Each step combines an element with the
+//! element at a fixed distance, if both are in one block of one run.
 
 use std::panic::Location;
 
