@@ -9,7 +9,7 @@ export class Kernel {
     $('explained').textContent = plan.text;
     $('svg').innerHTML = plan.svg;
     $('kernel-about').textContent = plan.wgsl
-      ? 'Point at an operand, here or in the table, to see its lines. Press to keep them.'
+      ? 'Point at an operand, here or in the table, to see its lines; press to keep them.'
       : 'The CPU path runs no kernel. On WebGPU, its WGSL stands here.';
     const chip = (read, i) => el('button', {
       type: 'button', className: 'chip', 'aria-pressed': 'false', style: { '--own': read.colour },

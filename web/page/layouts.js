@@ -24,7 +24,7 @@ function strides(lengths) {
 export function drawLayouts(plan, point) {
   const table = $('layouts');
   const lengths = plan.reads[0]?.shape ?? plan.shape;
-  table.caption.textContent = `The stride in elements stands below each length. The result is ${plan.dtype} ${shape(plan.shape)}.`;
+  table.caption.textContent = `Below each length its stride, in elements. The result is ${plan.dtype} ${shape(plan.shape)}.`;
   table.tHead.replaceChildren(head(lengths, ['strides', 'offset', 'accessed']));
   const row = (read, i) => el('tr', {
     'data-read': i, style: { '--own': read.colour },
