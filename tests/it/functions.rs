@@ -120,7 +120,7 @@ fn fused_where_they_stand() {
         to.slice(0, 1..).assign(soft.call(to.slice(0, ..-1), 0.5_f32)).unwrap();
         to.expr()
     });
-    // Between fences: what comes back of a function is not combined with what it is made of.
+    // A function that returns its operand stands between fences, so no compiler combines the result with the operand.
     let same = Function::new("same", "fn same(x: vec4<f32>) -> vec4<f32> { return x; }", |x: f32| x).unwrap();
     everywhere(|device| {
         let (a, b) = (
@@ -242,7 +242,7 @@ fn mistakes_are_told_when_it_is_made() {
             "fn f(x: vec4<f32>) -> vec4<f32> { workgroupBarrier(); return x; }",
             "the WGSL of f has workgroupBarrier: it becomes a part of a kernel, so leave workgroupBarrier out",
         ),
-        // What a kernel has for itself is not there.
+        // The kernel's own names are not in scope.
         (
             "fn f(x: vec4<f32>) -> vec4<f32> { return exp_f32(x) + p.zero; }",
             "the WGSL of f, line 1, column 42: no definition in scope for identifier: `exp_f32`",
@@ -251,12 +251,12 @@ fn mistakes_are_told_when_it_is_made() {
     for (text, message) in cases {
         assert_eq!(told(text), message);
     }
-    // What is wrong after it is read, and what kernels have no use for.
+    // Errors after parsing, and builtins that a compute kernel lacks.
     assert!(told("fn f(x: vec4<f32>) -> vec4<f32> { return f(x); }").starts_with("the WGSL of f"));
     assert!(told("fn f(x: vec4<f32>) -> vec4<f32> { return dpdx(x); }").starts_with("the WGSL of f"));
     for name in ["", "2x", "a b", "é", "_"] {
         let error = Function::on_cpu(name, |x: f32| x).unwrap_err();
-        assert!(error.message().ends_with("it begins with a letter and goes on with letters, digits and _"));
+        assert!(error.message().ends_with("a name begins with a letter and has letters, digits and _"));
     }
 }
 
@@ -330,7 +330,7 @@ fn loops_end_for_elements_alone() {
                 &steps - steps.amax_keepdim(axis)
             });
         }
-        // Elements beside those that are written.
+        // Elements beside the written ones.
         everywhere(|device| {
             let all = device.zeros::<i16>([rows, columns + 3]).unwrap();
             let part = all.slice(1, 1..columns as isize + 1);
@@ -369,7 +369,7 @@ fn long_work_holds_up_no_other() {
     let (done, is_done) = mpsc::channel();
     std::thread::scope(|scope| {
         let long = [(); 2].map(|()| scope.spawn(|| long.eval().map(drop)));
-        // As many as compute, all of which wait; fewer where the environment says so.
+        // All computing threads enter and wait. There are fewer if the environment says so.
         for _ in 0..threads + 1 {
             let _ = entered.recv_timeout(Duration::from_secs(2));
         }

@@ -16,7 +16,7 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/files").join(name)
 }
 
-/// Memory as the system gives it, and the most bytes that a thread has asked for at once.
+/// The system's allocator, which notes the largest request of a thread.
 struct Asking;
 
 thread_local! {
@@ -86,7 +86,7 @@ impl Drop for Scratch {
     }
 }
 
-/// The types under NumPy's names, and what the files hold of each.
+/// The types under NumPy's names, and the files' content for each.
 const NAMES: [(&str, DType); 12] = [
     ("bool", DType::Bool),
     ("int8", DType::I8),
@@ -167,7 +167,7 @@ fn arrays_of_numpy_are_read() {
     });
 }
 
-/// What is written is, byte for byte, what NumPy writes.
+/// A written file is byte for byte the file of NumPy.
 #[test]
 fn arrays_are_written_as_numpy_writes_them() {
     on_every_device(|device| {
@@ -205,7 +205,7 @@ fn message<T>(result: Result<T>) -> String {
     }
 }
 
-/// A file of version 1 with this header and so many bytes of elements.
+/// A file of version 1 with this header and a number of bytes of elements.
 fn npy_with(header: &str, elements: usize) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
@@ -308,7 +308,7 @@ fn arrays_that_lie_are_refused() {
     );
 }
 
-/// Files that are open are mapped, and read no more of than what is asked for.
+/// Open files are mapped, and only requested parts are read.
 #[cfg(target_os = "linux")]
 #[test]
 fn files_are_mapped() {
@@ -354,7 +354,7 @@ fn mistakes_leave_files_as_they_were() {
     assert_eq!(left.filter(|name| name.starts_with(prefix)).count(), 1);
 }
 
-/// A reader sees what one of the writers wrote, whole.
+/// A reader sees the whole file of one of the writers.
 #[test]
 fn several_write_one_file() {
     let device = Device::cpu();
@@ -415,7 +415,7 @@ fn tensors_of_safetensors_are_read_and_written() {
             assert_eq!((read.dtype(), read.shape()), (tensor.dtype(), tensor.shape()));
             assert_eq!(read.to_bytes().unwrap(), tensor.to_bytes().unwrap(), "{name}");
         }
-        // The format's own crate reads what is written here.
+        // The format's own crate reads the written file.
         let bytes = std::fs::read(&own.0).unwrap();
         let read = ::safetensors::SafeTensors::deserialize(&bytes).unwrap();
         assert_eq!(read.tensor("float32").unwrap().data(), expected(DType::F32));

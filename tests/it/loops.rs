@@ -56,8 +56,8 @@ fn newtons_method() {
     });
 }
 
-/// No turn gives what the loop began with; another number of turns is no other kernel, and however many there are,
-/// none is left out.
+/// Without iterations, a loop returns its first values. Another number of iterations compiles nothing, and no iteration of a
+/// long loop is left out.
 #[test]
 fn any_number_of_turns() {
     let count = |turns: u32| Expr::repeat(turns, Expr::coordinate([5, 67], 1).cast::<u32>(), |n| n * 3 + 1);
@@ -117,8 +117,8 @@ fn states_of_every_type() {
     }
 }
 
-/// Float arithmetic is what was written, in every turn: states that a compiler may find equal, error terms, and a
-/// first turn that it may take out of the loop.
+/// Every iteration has strict arithmetic: states that a compiler may find equal, error terms, and a first iteration that a
+/// compiler may take out of the loop.
 #[test]
 fn arithmetic_is_strict() {
     let x = Expr::<f32>::uniform([40, 50], 1) - 0.5;
@@ -235,7 +235,7 @@ fn functions_and_random_numbers_inside() {
     });
 }
 
-/// Views that leave each element where it is, of the values and of what is made of them, beside operands of their shape.
+/// Views that move no element, of the values and of expressions of them, beside operands of their shape.
 #[test]
 fn views_that_move_no_element() {
     let seen = everywhere(|device| {
@@ -251,7 +251,7 @@ fn views_that_move_no_element() {
         (0..5).fold(column, |a, _| a * row + column - a * 0.5)
     });
     assert_eq!(seen, plain.collect::<Vec<f32>>());
-    // A loop over one axis, told of in two: what is lent to it is seen in one.
+    // A loop over one axis that is written with two. The operand is viewed with one.
     let seen = everywhere(|device| {
         let x = device.upload(&[1.0_f32, 2.0, 3.0], [3, 1]).unwrap();
         Expr::repeat(3, Expr::full([3], 1.0_f32), |a| (a.unsqueeze(-1) * &x + 1.0).squeeze(-1))
@@ -333,8 +333,8 @@ fn mistakes_are_told() {
     assert!(told(within(9, x())).starts_with("9 nested loops, and a kernel nests at most 8"));
 }
 
-/// A turn looks up elements where its values lead: along all axes of a table, or along some beside coordinates and
-/// constants, in tensors and in what is computed before.
+/// An iteration looks elements up by its values: along all axes of a table, or along some axes beside coordinates and
+/// constants, in tensors and in computed tables.
 #[test]
 fn lookups_inside() {
     // Where a walk through a permutation ends.
@@ -526,7 +526,7 @@ fn values_that_are_read_apart() {
             assert_eq!(looping.count(), 1, "case {i} on {}", device.name());
         }
     }
-    // Longer than a kernel may be: each of the kernels gives both values.
+    // A loop that takes several kernels. Each kernel returns both values.
     everywhere(|_| {
         let zero = Expr::scalar(0_u32).broadcast_to([6]);
         let (a, b) = Expr::repeat(130_000, (zero.clone(), zero), |(a, b)| (a + 1, b + 3));

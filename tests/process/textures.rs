@@ -80,7 +80,7 @@ fn is_refused(program: &Program, format: wgpu::TextureFormat) -> bool {
     program.name.contains("(gl)") && format!("{format:?}").contains("Snorm")
 }
 
-/// Elements of which every bit counts, but no NaN that a driver may change.
+/// Elements whose every bit counts, without NaN, which a driver may change.
 fn elements(random: &mut Random, dtype: DType, count: usize) -> Vec<u8> {
     let size = dtype.size();
     let mut bytes: Vec<u8> = (0..count * size).map(|_| random.next() as u8).collect();
@@ -259,7 +259,7 @@ fn usages_and_formats_are_checked() {
             error.message(),
             "a texture of Depth32Float as a tensor: formats of 1, 2 or 4 channels of 8, 16 or 32 bits are"
         );
-        // A texture that its owner destroyed: what was recorded before is not lost.
+        // A texture that its owner destroyed. Earlier recorded work is not lost.
         let gone = texture(program, wgpu::TextureFormat::Rgba8Unorm, [1, 2, 2], BOTH);
         gone.destroy();
         x.assign(&x + 3).unwrap();
