@@ -1,4 +1,4 @@
-"""Sorting, sets, masks, histograms and what is written to named elements: as NumPy, on the device, with counts read alone."""
+"""Sorting, sets, masks, histograms and writes at indices have NumPy's results on the device, and read counts alone."""
 
 import numpy as np
 import pytest
