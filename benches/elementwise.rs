@@ -41,19 +41,19 @@ struct Options {
     /// Smaller sizes and fewer runs
     #[arg(long)]
     quick: bool,
-    /// Where one JSON object a row goes
+    /// The file for one JSON object a row
     #[arg(long)]
     json: Option<PathBuf>,
     /// The same shape at 1 to 64 Mi elements instead
     #[arg(long)]
     sweep: bool,
-    /// What the host takes instead: returns, chains, transfers, the start
+    /// The host's times instead: returns, chains, transfers, the start
     #[arg(long)]
     host: bool,
-    /// What deep, wide and costly expressions take instead
+    /// Deep, wide and costly expressions instead
     #[arg(long)]
     expressions: bool,
-    /// What strict arithmetic costs instead: chains with and without the fences of it
+    /// The cost of strict arithmetic instead: chains with and without fences
     #[arg(long)]
     strict: bool,
     /// Only these cases
@@ -64,7 +64,7 @@ struct Options {
     bench: bool,
 }
 
-/// What was measured of one case.
+/// The measurements of one case.
 struct Row {
     name: &'static str,
     bytes: usize,
@@ -183,7 +183,7 @@ fn measure(
 ) -> Result<Row, Failure> {
     let cpu = Device::cpu();
     let (case, reference) = (Case::new(name, device, side)?, Case::new(name, &cpu, side)?);
-    // Not counted: kernels are compiled, and pages touched for the first time.
+    // These runs are not counted. They compile kernels and touch memory for the first time.
     for _ in 0..2 {
         case.run(device)?;
         same.run(device)?;

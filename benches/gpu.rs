@@ -1,5 +1,5 @@
-//! The speed of a GPU: times of kernels by the device's own timestamps, or of many evaluations for each wait, against a
-//! copy of the same bytes on the device.
+//! The speed of a GPU beside a copy of the same bytes on the device. Times are those of kernels by the device's own
+//! timestamps, or of many evaluations for each wait.
 //!
 //! ```text
 //! cargo bench --bench gpu -- [--device NAME] [--quick] [--json FILE] [--step NAME]... [--case NAME]...
@@ -42,7 +42,7 @@ struct Options {
     /// Smaller sizes and fewer runs
     #[arg(long)]
     quick: bool,
-    /// Where one JSON object a row is added
+    /// The file that one JSON object a row is added to
     #[arg(long)]
     json: Option<PathBuf>,
     /// Only these steps: facts, robust, constants, access, reductions, forms, compile

@@ -1,5 +1,5 @@
-//! The speed of lookups: rows of a table against `x + 1.0` of the result's shape; a resize, a warp and a step of Gray
-//! and Scott's reaction against kernels by hand with an invocation for each element.
+//! The speed of lookups. Rows of a table are timed beside `x + 1.0` of the result's shape. A resize, a warp and a step of
+//! Gray and Scott's reaction are timed beside hand-written kernels with an invocation for each element.
 //!
 //! ```text
 //! cargo bench --bench lookup -- [--device NAME] [--quick]
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> std::result::Result<(), Failure> {
     let mut device = common::opened(options.device.as_deref())?;
-    // The adapter's functions, as kernels by hand call them.
+    // The adapter's functions, which hand-written kernels call too.
     device.set_math(Math::Fast);
     let (scale, rounds) = match (options.bench, options.quick) {
         (false, _) => (16, 1),
@@ -123,7 +123,7 @@ fn bilinear(image: &Tensor<f32>, y: &Expr<i32>, x: &Expr<i32>, fy: &Expr<f32>, f
     &above + fy * (below - &above)
 }
 
-/// A picture that is turned the more the nearer its centre.
+/// A picture whose rotation grows towards its centre.
 fn warped(image: &Tensor<f32>, side: usize) -> Expr<f32> {
     let centre = side as f32 / 2.0;
     let place = |axis: isize| Expr::coordinate([side, side], axis).cast::<f32>() - centre;
@@ -136,7 +136,7 @@ fn warped(image: &Tensor<f32>, side: usize) -> Expr<f32> {
     bilinear(image, &whole_y.cast(), &whole_x.cast(), &fy, &fx)
 }
 
-/// What two substances become that feed on each other, with periodic borders.
+/// A step of two substances that feed on each other, with periodic borders.
 fn step(u: &Tensor<f32>, v: &Tensor<f32>) -> (Expr<f32>, Expr<f32>) {
     let laplacian = |x: &Tensor<f32>| {
         x.roll([1], [0]) + x.roll([-1], [0]) + x.roll([1], [1]) + x.roll([-1], [1]) - x * 4.0

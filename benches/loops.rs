@@ -1,5 +1,5 @@
-//! The speed of random numbers and loops: `uniform` against `full` of the same shape, which writes the same bytes; and
-//! Mandelbrot's set against kernels by hand, with one and with four pixels for each invocation.
+//! The speed of random numbers and loops. `uniform` is timed beside `full` of the same shape, which writes the same bytes.
+//! Mandelbrot's set is timed beside hand-written kernels of one and of four pixels for each invocation.
 //!
 //! ```text
 //! cargo bench --bench loops -- [--device NAME] [--quick]
@@ -81,7 +81,7 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
     Ok(())
 }
 
-/// Prints times, and ratios to the first.
+/// Prints times, and their ratios to the first.
 fn compare(what: &str, device: &Device, rounds: usize, all: &[(&str, Work)]) -> Result<()> {
     println!("{what}");
     let works: Vec<&Work> = all.iter().map(|(_, work)| work).collect();
@@ -104,7 +104,7 @@ fn mandelbrot(side: usize) -> Expr<u32> {
     n
 }
 
-/// An invocation a block of Philox4x32-10, its rounds one after the other.
+/// An invocation for each block of Philox4x32-10, with its rounds unrolled.
 fn philox() -> String {
     let round = |i: u32| {
         let (low, high) =
@@ -178,7 +178,7 @@ const FOUR: &str = "
         result[id.y * (n.x / 4u) + id.x] = turns;
     }";
 
-/// A kernel by hand, on the device's own wgpu, of so many elements an invocation.
+/// A hand-written kernel on the device's own wgpu, with several elements for each invocation.
 fn by_hand(device: &Device, side: usize, text: &str, width: usize) -> std::result::Result<Work, Failure> {
     let wgpu = device.wgpu().ok_or("no device of wgpu")?;
     let numbers = hand::buffer(&wgpu.0, &[side as u32, TURNS, 0, 0]);

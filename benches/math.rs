@@ -1,5 +1,5 @@
-//! The cost of precise math: every function with a WGSL builtin against that builtin, as the driver computes it, in a
-//! prebuilt kernel of raw wgpu.
+//! The cost of precise math. Every function that WGSL has as a builtin is timed beside the driver's builtin, in a prebuilt
+//! kernel of plain wgpu.
 //!
 //! ```text
 //! cargo bench --bench math -- [--device NAME] [--elements N]
@@ -32,7 +32,7 @@ struct Options {
     bench: bool,
 }
 
-/// Operations and the builtin of WGSL that computes them; none has its own row for comparison.
+/// Operations and the WGSL builtins that compute them. An operation without a builtin is listed for comparison.
 const BUILTINS: &[(&str, &str)] = &[
     ("sqrt", "sqrt(x)"),
     ("rsqrt", "inverseSqrt(x)"),
@@ -85,10 +85,10 @@ fn run(options: &Options) -> Result<(), Failure> {
     let n = if options.bench { options.elements } else { 1024 };
     println!("{}, {n} f32, medians of 7\n", device.name());
     println!("| function | compile ms | ms | builtin ms | ratio |\n|---|---|---|---|---|");
-    // Where all of these functions have values: 0.05 to 0.95, but from 1 on for acosh.
+    // All of these functions are defined from 0.05 to 0.95, except acosh, which begins at 1.
     let inside: Vec<f32> = (0..n).map(|i| 0.05 + 0.9 * (i * 7919 % n) as f32 / n as f32).collect();
     let above: Vec<f32> = inside.iter().map(|x| 1.0 + 10.0 * x).collect();
-    // The CPU path has no builtins beside its own.
+    // The CPU path has no builtins.
     let raw = if device.name() == "cpu" { None } else { Some(hand::raw_device(&device.name())?) };
     let mut progress = Progress::new("math", BUILTINS.len(), "functions");
     for (done, (name, builtin)) in BUILTINS.iter().enumerate() {
@@ -123,7 +123,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A kernel of the form that the crate's planner gives a flat walk.
+/// A kernel of the form that the crate's planner makes for a flat walk.
 fn builtin_by_hand(
     raw: &(wgpu::Device, wgpu::Queue),
     builtin: &str,

@@ -1,5 +1,5 @@
-//! The CPU path against loops that a user would write without the crate: work on pictures, and functions of many
-//! numbers against NumPy's, if `python3` has it.
+//! The CPU path beside loops that a user would write without the crate: work on pictures, and functions of many numbers
+//! beside NumPy's, if `python3` has NumPy.
 //!
 //! ```text
 //! cargo bench --bench pictures [-- --quick] [--only NAME]
@@ -38,7 +38,7 @@ struct Options {
     bench: bool,
 }
 
-/// What computes the same by the crate, by a plain loop and by a wide one.
+/// The same work by the crate, by a plain loop and by a wide loop.
 type Case = [Work; 3];
 
 fn main() -> ExitCode {
@@ -130,12 +130,12 @@ const CASES: &[(&str, Make)] = &[
     }),
 ];
 
-/// Two units in the last place of the larger: the crate's bound, and what a system's library may be off.
+/// Two units in the last place of the larger number: the crate's bound, and the error of a system's library.
 fn near(a: f32, b: f32) -> bool {
     (a - b).abs() <= 4.0 * f32::EPSILON * a.abs().max(b.abs()).max(0.5)
 }
 
-/// A case whose results are held against each other, once.
+/// A case. Its results are compared once.
 fn case<T: Element + bytemuck::Pod + std::fmt::Display>(
     name: &'static str,
     device: &Device,
@@ -149,7 +149,7 @@ fn case<T: Element + bytemuck::Pod + std::fmt::Display>(
     if let Some(i) = (0..ours.len()).find(|&i| !same(ours[i], theirs[i])) {
         return Err(format!("{name}: {} and not {} at {i}", ours[i], theirs[i]).into());
     }
-    // Each writes to memory of its own: what was written just before is in cache.
+    // Each writes to its own memory, because memory that was written just before is in the cache.
     let [plain, wide] = [theirs.clone(), theirs].map(RefCell::new);
     let own = Rc::new(own);
     let again = own.clone();
@@ -167,7 +167,7 @@ fn case<T: Element + bytemuck::Pod + std::fmt::Display>(
     ])
 }
 
-/// Functions of f32, into memory that is there, beside NumPy's with `out=`.
+/// Functions of f32 into existing memory, beside NumPy's with `out=`.
 fn functions(
     device: &Device,
     elements: usize,

@@ -1,14 +1,14 @@
-//! The speed of reductions, as a multiple of an elementwise operation on the same tensor in the same run: `x + 1.0`,
-//! which reads and writes the bytes that a sum only reads, or `exp(x)` if the reduction computes exponentials. A
-//! product of matrices is measured against one by hand, with an invocation for each result.
+//! The speed of reductions, as a multiple of an elementwise operation on the same tensor in the same run. The operation is
+//! `x + 1.0`, which reads and writes the bytes that a sum only reads, or `exp(x)` if the reduction computes exponentials. A
+//! product of matrices is timed beside a hand-written one with an invocation for each result.
 //!
 //! ```text
 //! cargo bench --bench reductions -- [--device NAME] [--quick] [--json FILE] [--sizes] [--case NAME]...
 //! ```
 //!
 //! Times are medians of interleaved, warm runs. Each run ends when the device is done. `most` is the multiple that the
-//! crate aims to stay below on software drivers. `busy` is the ratio of the time that this process's threads ran, as
-//! Linux reports it, which other work on the machine disturbs less.
+//! crate aims to stay below on software drivers. `busy` is the ratio of the times of this process's threads, by Linux. Other
+//! work on the machine disturbs these less.
 
 #[path = "reductions/cases.rs"]
 mod cases;
@@ -38,10 +38,10 @@ struct Options {
     /// Smaller sizes and fewer runs
     #[arg(long)]
     quick: bool,
-    /// Where one JSON object a row goes
+    /// The file for one JSON object a row
     #[arg(long)]
     json: Option<PathBuf>,
-    /// From a thousand to ten million elements instead: what threads cost and save
+    /// From a thousand to ten million elements instead: the cost and the gain of threads
     #[arg(long)]
     sizes: bool,
     /// Only these cases
@@ -78,7 +78,7 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
         }
         let mut times: [Vec<Duration>; 2] = Default::default();
         let mut busy: [Vec<Duration>; 2] = Default::default();
-        // Not counted: kernels are compiled, and pages touched for the first time.
+        // These runs are not counted. They compile kernels and touch memory for the first time.
         for round in 0..rounds + 2 {
             for (k, work) in [&case.work, &case.base].into_iter().enumerate() {
                 device.synchronize()?;
@@ -109,7 +109,7 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
     Ok(())
 }
 
-/// Microseconds of one evaluation, by elements: three for each power of ten, of so many powers.
+/// Microseconds of one evaluation, for three numbers of elements in each power of ten.
 fn sizes(device: &Device, powers: u32) -> std::result::Result<(), Failure> {
     println!("{}, microseconds, medians\n", device.name());
     println!(
@@ -139,7 +139,7 @@ fn sizes(device: &Device, powers: u32) -> std::result::Result<(), Failure> {
     Ok(())
 }
 
-/// How long threads of this process have run.
+/// The time that threads of this process have run.
 fn running() -> Duration {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let text = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("schedstat")).ok());

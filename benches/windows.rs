@@ -29,7 +29,7 @@ struct Options {
     /// Only cases whose name has this in it
     #[arg(long, default_value = "")]
     only: String,
-    /// What runs, instead of how fast
+    /// Explains the kernels instead of timing them
     #[arg(long)]
     explain: bool,
     /// Passed by `cargo bench`; without it this is a test that everything runs
@@ -100,7 +100,8 @@ fn cases(device: &Device, n: usize) -> Result<Vec<(&'static str, Expr<f32>)>> {
     ])
 }
 
-/// The box blur in WGSL: an element an invocation, and four columns of eight rows, which load each row once.
+/// The box blur in WGSL, by an invocation for each element, and by an invocation for four columns of eight rows, which loads
+/// each row once.
 fn by_hand(device: &Device, side: usize, rounds: usize, add: &Work) -> std::result::Result<(), Failure> {
     let raw = hand::raw_device(&device.name())?;
     let (n, to) = (side, side - 2);
@@ -172,7 +173,7 @@ fn by_hand(device: &Device, side: usize, rounds: usize, add: &Work) -> std::resu
     Ok(())
 }
 
-/// A wave with an obstacle, with a border of zeros: to the inner part, and by fields that roll.
+/// A wave with an obstacle and a border of zeros, by writing the inner part, and by fields that roll.
 fn wave(device: &Device, (side, steps): (usize, usize), rounds: usize) -> Result<()> {
     let start = || -> Result<[Tensor<f32>; 2]> {
         let field = device.zeros::<f32>([side, side])?;

@@ -55,7 +55,7 @@ impl Block {
         })
     }
 
-    /// The weight of each token for each: 0 for later ones.
+    /// The weight of each token for each query: 0 for later tokens.
     fn weights(&self) -> Expr<f32> {
         let scores = Expr::einsum("bhqd,bhkd->bhqk", [&self.queries, &self.keys]) / (DEPTH as f32).sqrt();
         let tokens = self.queries.shape()[2];

@@ -1,5 +1,5 @@
-//! A picture in grey made even: a histogram, its cumulative sum and a lookup; and, with noise in it, cleaned by a median filter
-//! of windows. Checked against loops on the host, and drawn.
+//! Equalizes the histogram of a grey picture: a histogram, its cumulative sum and a lookup. A median filter over windows then
+//! removes noise. Both are checked against loops on the host, and drawn.
 //!
 //! ```text
 //! cargo run --release --example equalize [IMAGE] [-- --device NAME]
@@ -70,7 +70,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Bytes that are as frequent as each other, as far as a curve can make them.
+/// The picture with a curve applied that makes all bytes about equally frequent.
 fn equalized(x: &Tensor<u8>) -> Expr<u8> {
     let count: usize = x.shape().iter().product();
     let below = x.bincount(256).cumsum(0).cast::<f32>();

@@ -131,7 +131,7 @@ fn close(a: f32, b: f32) -> bool {
     (a - b).abs() <= 6.0 * f32::EPSILON * (1.0 + b.abs())
 }
 
-/// The picture, and each channel in grey: from 2.5 deviations below the mean to as many above.
+/// The picture, and each channel in grey, from 2.5 deviations below the mean to 2.5 above.
 fn draw(picture: &RgbImage, chw: &[f32]) -> RgbImage {
     let (width, height) = picture.dimensions();
     let plane = (width * height) as usize;

@@ -1,6 +1,6 @@
-//! Every example of the rules' documents, as a table: shapes, rule, and the result or this crate's error. Examples that
-//! are pictures there come last, by name. Each example is evaluated on the device and must end as it does in its
-//! system.
+//! Every example of the rules' documents, as a table of shapes, rule, and the result or this crate's error. Examples that
+//! the documents show as pictures come last, by name. Each example is evaluated on the device, and must have the result or
+//! the refusal of its system.
 //!
 //! ```text
 //! cargo run --release --example rules [-- --device NAME]
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the table. Returns whether every line ended as in its system.
+/// Prints the table. Returns whether every line agrees with its system.
 fn run(name: Option<&str>) -> Result<bool> {
     let device = name.map_or_else(Device::open, Device::named)?;
     println!("on {}\n", device.name());

@@ -115,7 +115,7 @@ fn clusters(points: &Tensor<f32>) -> zerostride::Result<(Tensor<f32>, Tensor<u32
     let mut centers = points.slice(0, ..CLUSTERS as isize).eval()?;
     let mut nearest = distances(points, &centers).argmin(1).eval()?;
     for _ in 0..20 {
-        // A center that is the nearest to none stays.
+        // A center with no points stays where it is.
         let means = points.segment_mean(&nearest, CLUSTERS).eval()?;
         let next = means.is_nan().select(&centers, &means).eval()?;
         let moved = (next.expr() - &centers).abs().amax(..).to_vec()?[0];

@@ -26,21 +26,21 @@
 //! | [`Tensor`] | elements on a device: views, [`assign`](Tensor::assign), [`to_vec`](Tensor::to_vec) |
 //! | [`Expr`] | operations, [`eval`](Expr::eval), [`explain`](Expr::explain) |
 //! | [`AnyTensor`], [`AnyExpr`], [`Scalar`] | both with an element type that is known at run time |
-//! | [`operations`], [`compositions`], [`reductions`] | the tables of operations, and what is made of them, as data |
-//! | [`IntoAxes`], [`ReduceOptions`] | what a reduction is over |
+//! | [`operations`], [`compositions`], [`reductions`] | the tables of operations and of compositions, as data |
+//! | [`IntoAxes`], [`ReduceOptions`] | the axes and the options of a reduction |
 //! | [`wgpu`], [`Device::from_wgpu`], [`LentBuffer`] | the device, buffers, encoders and textures of a program that has them |
 //! | [`Math`] | whether functions are precise or the adapter's builtins |
 //! | [`Broadcast`] | the rules of NumPy, PyTorch, PaddlePaddle, OpenVINO and ONNX |
 //! | [`Shape`], [`Layout`] | lengths and strides, on their own |
 //! | [`Element`], [`DType`] | element types |
 //! | [`guide`] | pages for users of NumPy and PyTorch, broadcasting by pictures, rules, performance, errors |
-//! | [`Error`] | what went wrong, where, and what to do |
+//! | [`Error`] | the values, the rule, the remedy, and the line of a mistake |
 //!
 //! # Features
 //!
 //! | feature | gives |
 //! |---|---|
-//! | `vulkan`, `metal`, `dx12`, `gles`, `webgpu` | the interfaces that wgpu is built for, all on by default; without any there is the CPU path |
+//! | `vulkan`, `metal`, `dx12`, `gles`, `webgpu` | the interfaces that wgpu is built for, all on by default; without one, the crate has the CPU path alone |
 //! | `ndarray` | `Device::upload_array` of arrays of any strides, `Expr::to_array` |
 //! | `image` | the module `image`: pictures as tensors of height, width and channels |
 //! | `npy` | the module `npy`: NumPy's files `.npy` and `.npz` |

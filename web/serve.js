@@ -10,7 +10,7 @@ const TYPES = {
   '.svg': 'image/svg+xml', '.jpg': 'image/jpeg', '.png': 'image/png',
 };
 
-/** Serves a folder; the address is in the promise. */
+/** Serves a folder. The promise resolves to the address. */
 export function serve(folder, port = 0) {
   const server = createServer((request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));

@@ -1,10 +1,10 @@
-//! Kernels by hand, in wgpu alone, beside which the crate's are timed.
+//! Hand-written kernels in plain wgpu, to compare the crate's kernels with.
 
 use wgpu::util::DeviceExt;
 
 use super::Failure;
 
-/// The adapter that a device of the crate is of, opened without the crate.
+/// The adapter of a device of the crate, opened without the crate.
 pub(crate) fn raw_device(name: &str) -> Result<(wgpu::Device, wgpu::Queue), Failure> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
@@ -17,7 +17,7 @@ pub(crate) fn raw_device(name: &str) -> Result<(wgpu::Device, wgpu::Queue), Fail
     Ok(pollster::block_on(adapter.request_device(&descriptor))?)
 }
 
-/// A buffer of these numbers for `array`s and uniform blocks alike.
+/// A buffer of numbers, for `array`s and for uniform blocks.
 pub(crate) fn buffer<T: bytemuck::NoUninit>(device: &wgpu::Device, numbers: &[T]) -> wgpu::Buffer {
     device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
         label: None,
@@ -26,7 +26,7 @@ pub(crate) fn buffer<T: bytemuck::NoUninit>(device: &wgpu::Device, numbers: &[T]
     })
 }
 
-/// The kernel of a text, with the bindings that the text has.
+/// The kernel of a WGSL text, with the bindings of the text.
 pub(crate) fn pipeline(device: &wgpu::Device, text: &str) -> wgpu::ComputePipeline {
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
@@ -59,7 +59,7 @@ pub(crate) fn group(
     })
 }
 
-/// A kernel with all that it takes to run it.
+/// A kernel with its buffers and its grid.
 pub(crate) struct Hand {
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -69,7 +69,7 @@ pub(crate) struct Hand {
 }
 
 impl Hand {
-    /// A text with buffers for its bindings 0, 1 and so on, and how many workgroups run it along x and y.
+    /// A WGSL text with buffers for its bindings 0, 1 and so on, and the number of workgroups along x and y.
     pub(crate) fn new(
         (device, queue): &(wgpu::Device, wgpu::Queue),
         text: &str,
@@ -86,7 +86,7 @@ impl Hand {
         self.submit_many(1);
     }
 
-    /// Submits it so many times, in one pass: each waits for the one before where it writes what that wrote.
+    /// Submits it a number of times, in one pass. A dispatch waits for the one before if both write one buffer.
     pub(crate) fn submit_many(&self, count: usize) {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());
@@ -100,7 +100,7 @@ impl Hand {
         self.queue.submit([encoder.finish()]);
     }
 
-    /// Runs it once, to its end. A device that is lost shows in the time.
+    /// Runs it once, to its end. A lost device makes the time absurd.
     pub(crate) fn run(&self) {
         self.submit();
         self.device.poll(wgpu::PollType::wait_indefinitely()).map(drop).unwrap_or_default();

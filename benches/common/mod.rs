@@ -1,4 +1,4 @@
-//! What benchmarks share.
+//! The common part of the benchmarks.
 
 pub(crate) mod hand;
 pub(crate) mod progress;
@@ -11,10 +11,10 @@ use zerostride::{Adapter, Device, Result};
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
-/// What is timed: it ends when its work is recorded, or later.
+/// Work to time. It returns when the work is recorded, or later.
 pub(crate) type Work = Box<dyn Fn() -> Result<()>>;
 
-/// How a program ends, with what stopped it on the standard error.
+/// The exit of a program, with an error on the standard error.
 pub(crate) fn ended(outcome: std::result::Result<(), Failure>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -30,7 +30,7 @@ pub(crate) fn opened(name: Option<&str>) -> Result<Device> {
     name.map_or_else(Device::open, Device::named)
 }
 
-/// The adapter of a device, to open it anew; none of the CPU path.
+/// The adapter of a device, to open it again, or `None` for the CPU path.
 pub(crate) fn adapter(device: &Device) -> Option<Adapter> {
     Device::all().into_iter().find(|a| device.name() == format!("{} ({})", a.name, a.backend))
 }
@@ -49,8 +49,8 @@ pub(crate) fn timed(device: &Device, work: impl FnOnce() -> Result<()>) -> Resul
     Ok(start.elapsed())
 }
 
-/// Medians of so many interleaved runs, in milliseconds. Two rounds before them are not counted, in which kernels are
-/// compiled, and pages touched for the first time.
+/// Medians of interleaved runs, in milliseconds. Two rounds before them are not counted. They compile kernels and touch
+/// memory for the first time.
 pub(crate) fn medians(device: &Device, rounds: usize, all: &[&Work]) -> Result<Vec<f64>> {
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); all.len()];
     let mut progress = Progress::new("timing", rounds + 2, "rounds");

@@ -1,14 +1,14 @@
-//! How far long work is: a bar on a terminal, a line every twenty seconds elsewhere. Both go to the standard
-//! error, so what a program prints stays as it is.
+//! The progress of long work: a bar on a terminal, and a line every twenty seconds elsewhere. Both go to the standard
+//! error, so the standard output has only results.
 
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How often lines are printed where there is no terminal.
+/// The time between two lines without a terminal.
 const EVERY: Duration = Duration::from_secs(20);
 
-/// Work of so many steps.
+/// Work of a number of steps.
 pub(crate) struct Progress {
     bar: ProgressBar,
     what: String,
@@ -17,7 +17,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Begins work that has `steps`, each a `unit`.
+    /// Begins work of `steps` steps, each a `unit`.
     pub(crate) fn new(what: impl Into<String>, steps: usize, unit: &str) -> Progress {
         let bar = ProgressBar::new(steps as u64);
         let form = format!("{{msg}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{eta}} left");
@@ -27,7 +27,7 @@ impl Progress {
         Progress { bar, what, start: Instant::now(), said: Instant::now() }
     }
 
-    /// So many steps are done.
+    /// Sets the number of finished steps.
     pub(crate) fn at(&mut self, done: usize, more: &str) {
         self.bar.set_position(done as u64);
         self.bar.set_message(format!("{}{more}", self.what));
@@ -41,7 +41,7 @@ impl Progress {
         }
     }
 
-    /// Prints while the bar is out of the way.
+    /// Prints with the bar cleared.
     pub(crate) fn print<R>(&self, print: impl FnOnce() -> R) -> R {
         self.bar.suspend(print)
     }

@@ -1,5 +1,5 @@
-//! What strict arithmetic costs: chains with the fences that keep drivers from rewriting them, and as
-//! fast math has them, without.
+//! The cost of strict arithmetic: chains with the fences that keep drivers from rewriting them, and without fences, as
+//! fast math has them.
 
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,7 @@ use zerostride::{Device, Expr, Math, Result, Tensor};
 use crate::common::progress::Progress;
 use crate::common::{median, timed};
 
-/// A chain of `steps` operations over a matrix, a row and a column, which nothing but its constants tells
-/// from others.
+/// A chain of `steps` operations over a matrix, a row and a column. Chains differ by their constants alone.
 fn chain(a: &Tensor<f32>, row: &Tensor<f32>, column: &Tensor<f32>, steps: usize) -> Expr<f32> {
     (0..steps).fold(a.expr(), |x, k| match k % 5 {
         0 => x - row,
@@ -62,8 +61,7 @@ pub(crate) fn run(device: &Device, side: usize, rounds: usize) -> Result<()> {
     Ok(())
 }
 
-/// The time to the first result of a small chain with fences, to that without: of chains that are new to
-/// the device.
+/// The time to the first result of a small new chain with fences, relative to the chain without.
 fn compiling(device: &Device, fast: &Device, steps: usize) -> Result<f64> {
     let mut times: [Vec<Duration>; 2] = Default::default();
     for variant in 0..9 {

@@ -1,4 +1,4 @@
-//! The cases: operands on a device, and what is done with them.
+//! The cases: operands on a device, and the work.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub(crate) const NAMES: &[&str] = &[
 /// One case on one device.
 pub(crate) struct Case {
     pub(crate) work: Work,
-    /// Each element of each input once, and of the result.
+    /// The bytes of all inputs and of the result.
     pub(crate) bytes: usize,
     pub(crate) kernels: usize,
     /// Elements of the result.
@@ -47,7 +47,7 @@ pub(crate) struct Case {
 fn tensor<T: Element, const N: usize>(device: &Device, shape: [usize; N]) -> Result<Tensor<T>> {
     let flat = Expr::coordinate([shape.iter().product()], 0);
     let numbers = (flat.rem(1021) + 1).cast::<f32>() / 1024.0;
-    // Bytes and bools of these would all be 0.
+    // As bytes and bools, these numbers would all be 0.
     let numbers = if T::DTYPE.size() == 1 { numbers * 200.0 } else { numbers };
     let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
     numbers.cast::<T>().eval_on(device)?.reshape(&signed).tensor()

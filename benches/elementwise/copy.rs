@@ -1,4 +1,4 @@
-//! The device's own copy: what moving as many bytes costs at the least.
+//! The device's own copy, which is the least time to move the same bytes.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use zerostride::Device;
 use crate::common::Failure;
 use crate::common::hand::raw_device;
 
-/// Copies between two buffers of the adapter that a device is of; on the CPU, between two vectors.
+/// Copies between two buffers of a device's adapter, or on the CPU between two vectors.
 pub(crate) enum Copier {
     Memory(RefCell<(Vec<u8>, Vec<u8>)>),
     Adapter { device: wgpu::Device, queue: wgpu::Queue, buffers: RefCell<Option<[wgpu::Buffer; 2]>> },

@@ -1,5 +1,5 @@
-//! What deep, wide and costly expressions take: until `eval` returns where they are known, until the first result
-//! where they are not, and beside evaluating a costly part of them first.
+//! Times of deep, wide and costly expressions: until `eval` returns for a known expression, until the first result of a new
+//! one, and beside evaluating a costly part first.
 
 use std::time::{Duration, Instant};
 
@@ -7,16 +7,16 @@ use zerostride::{Device, Expr, Tensor};
 
 use crate::common::{self, Failure, Work, median, medians};
 
-/// Steps and operands of the expressions that are known.
+/// Steps and operands of known expressions.
 const STEPS: usize = 400;
 const OPERANDS: usize = 24;
-/// Tensors that are there beside them.
+/// Live tensors beside them.
 const OTHERS: usize = 20_000;
 
-/// What evaluates something of an expression, perhaps into a tensor that is there.
+/// Evaluates a part of an expression, into a new or an existing tensor.
 type Evaluation<'a> = dyn Fn(&Expr<f32>, &Tensor<f32>) -> zerostride::Result<()> + 'a;
 
-/// Runs all of it; pictures are of `side` x `side` pixels.
+/// Runs everything. Pictures have `side` x `side` pixels.
 pub(crate) fn run(device: &Device, side: usize, rounds: usize) -> Result<(), Failure> {
     println!("{}\n", device.name());
     known(device)?;
@@ -32,7 +32,7 @@ fn known(device: &Device) -> Result<(), Failure> {
             let start = Instant::now();
             expr.eval_on(device)?;
             times.push(start.elapsed());
-            // What the driver's threads have to do for many kernels is not what the host takes.
+            // Waits, because the driver's threads would disturb the host's time after many kernels.
             if times.len() % 20 == 0 {
                 device.synchronize()?;
             }
@@ -53,7 +53,7 @@ fn known(device: &Device) -> Result<(), Failure> {
     Ok(())
 }
 
-/// On devices opened anew, which have no kernels. Drivers keep kernels in files, too: Mesa does not with
+/// Takes newly opened devices, which have no kernels. Drivers also keep kernels in files. Mesa does not if
 /// `MESA_SHADER_CACHE_DISABLE=true`.
 fn first(device: &Device) -> Result<(), Failure> {
     let adapter = common::adapter(device);
@@ -106,7 +106,7 @@ fn parts(device: &Device, side: usize, rounds: usize) -> Result<(), Failure> {
         let device = device.clone();
         Box::new(move || blur(&own.eval_on(&device)?.expr()).eval_on(&device).map(drop))
     };
-    // A pair at a time: what runs before a short one leaves it memory that is touched already, or none.
+    // A pair at a time, because an earlier run leaves touched memory to a short one.
     for (what, pair) in [
         ("blur of pow, and pow evaluated first", [on(fused), apart]),
         ("waves of coordinates, and of tensors", [on(coordinates), on(tensors)]),

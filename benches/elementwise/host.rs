@@ -1,5 +1,5 @@
-//! What the host takes: until `eval` returns, for chains of small evaluations, for transfers and for
-//! the start, against raw wgpu with everything prebuilt.
+//! The host's times: until `eval` returns, for chains of small evaluations, for transfers and for the start. Plain wgpu
+//! with everything prebuilt is timed beside them.
 
 use std::time::{Duration, Instant};
 
@@ -47,8 +47,8 @@ pub(crate) fn run(device: &Device) -> Result<(), Failure> {
     };
     line("eval returns, new shape of a known class", returns(&sliced)?, None);
 
-    // On devices opened anew: which processors the driver's threads end up on is worth more than half
-    // of the time here, and stays as it is for as long as a device lives.
+    // Devices are opened again for each round. The processors that run the driver's threads decide more than half of the
+    // time here, and do not change while a device lives.
     let adapter = common::adapter(device).ok_or("the adapter is not found again")?;
     let chain = |device: &Device, x: &Tensor<f32>| -> zerostride::Result<Duration> {
         timed(device, || {

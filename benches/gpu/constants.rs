@@ -1,4 +1,4 @@
-//! What everything on a device is measured by: how fast it copies, and what a dispatch and a wait take.
+//! The constants of a device: the rate of copies, and the times of a dispatch and of a wait.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::meter::Meter;
 /// Evaluations that are timed together.
 type Chain<'a> = &'a dyn Fn() -> zerostride::Result<()>;
 
-/// Bytes a second that the device moves, read and written, by a kernel by hand and by the copy command.
+/// The rate at which the device reads and writes bytes, by a hand-written kernel and by the copy command.
 fn copy_rates(device: &Device, bytes: usize) -> Result<[f64; 2], Failure> {
     const TEXT: &str = "
         @group(0) @binding(0) var<uniform> n: vec4<u32>;
@@ -63,17 +63,17 @@ fn copy_rates(device: &Device, bytes: usize) -> Result<[f64; 2], Failure> {
     Ok(rates)
 }
 
-/// What a copy by a kernel reaches, for a number of elements of f32: the measure of each case.
+/// The rate of a copy by a kernel, for a number of f32 elements. Each case is compared with it.
 pub(crate) fn measure(meter: &Meter, side: usize) -> Result<f64, Failure> {
     Ok(copy_rates(&meter.device, 8 * side * side)?[0])
 }
 
-/// What a copy, a dispatch, a submission and a small evaluation take.
+/// The times of a copy, a dispatch, a submission and a small evaluation.
 pub(crate) fn constants(meter: &mut Meter) -> Result<(), Failure> {
     let device = meter.device.clone();
     let largest = if meter.is_short() { 22 } else { 31 };
     for power in [18, 20, 22, 24, 26, 28, 30, 31].into_iter().filter(|&power| power <= largest) {
-        // Up to 1 GiB read and as much written.
+        // Up to 1 GiB read and 1 GiB written.
         let bytes = 1_usize << power;
         let [kernel, command] = copy_rates(&device, bytes)?;
         println!(
@@ -88,7 +88,7 @@ pub(crate) fn constants(meter: &mut Meter) -> Result<(), Failure> {
         )?;
     }
     let (raw, queue) = device.wgpu().ok_or("no device of wgpu")?;
-    // With a buffer that it writes, dispatches wait for each other; without, they may not.
+    // Dispatches that write one buffer wait for each other. Others may not.
     let dependent = "
         @group(0) @binding(0) var<storage, read_write> y: array<u32>;
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { y[id.x] += 1u; }";

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What kernels by hand reach on an NVIDIA GPU: the floors of reductions, scans and products, one JSON object a line.
+"""Times hand-written kernels on an NVIDIA GPU, the floors of reductions, scans and products: one JSON object a line.
 
 They are CUDA, run by CuPy, without contraction of products and sums. A block of 1024 values has 64 lanes of sixteen values in
 sequence, which meet by halves; a scan has groups of 16, 256 and 4096; a product adds up 64 products in sequence, and these.
@@ -199,7 +199,7 @@ def run(name, groups, threads, *args):
 
 
 def measure(name, work, sets, got, want):
-    """Prints the time of work on three sets in turn, and how far what it gives of the first is off."""
+    """Prints the time of work on three sets in turn, and the error of the first set's result."""
     begun = time.time()
     while time.time() - begun < 0.5:
         for x in sets:

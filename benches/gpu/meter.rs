@@ -1,4 +1,4 @@
-//! How the time of work is taken, and where it is written.
+//! Measures the time of work, and writes it.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,21 +10,21 @@ use zerostride::{Device, Result};
 
 use crate::common::{Failure, Work, median, timed};
 
-/// How long work is timed.
+/// The lengths of measurements.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
-    /// The time that evaluations of one wait take in all at the least: a wait is up to 0.15 ms.
+    /// The least total time of the evaluations of one wait. A wait takes up to 0.15 ms.
     pub(crate) least: Duration,
-    /// The median is of so many.
+    /// The number of measurements, of which the median counts.
     pub(crate) turns: usize,
-    /// For so long it is done before: a GPU that idled while a kernel was compiled has less than half of its clock.
+    /// The time of warm-up. A GPU that idled while a kernel was compiled runs at less than half of its clock.
     pub(crate) warm: Duration,
 }
 
 impl Effort {
     pub(crate) const FULL: Effort =
         Effort { least: Duration::from_millis(20), turns: 5, warm: Duration::from_millis(500) };
-    /// To see that everything runs.
+    /// Short measurements, to check that everything runs.
     pub(crate) const QUICK: Effort =
         Effort { least: Duration::from_millis(1), turns: 1, warm: Duration::ZERO };
 }
@@ -32,18 +32,18 @@ impl Effort {
 /// The most evaluations of one wait.
 const MOST: usize = 200;
 
-/// What one evaluation takes.
+/// The time of one evaluation.
 pub(crate) struct Time {
-    /// By the device's timestamps, its kernels only.
+    /// The time of its kernels alone, by the device's timestamps.
     pub(crate) device: Option<Duration>,
-    /// By the host, of many evaluations for each wait.
+    /// The host's time, of many evaluations for each wait.
     pub(crate) host: Duration,
-    /// Each kernel's nanoseconds, of one evaluation.
+    /// The nanoseconds of each kernel of one evaluation.
     pub(crate) kernels: Vec<u64>,
 }
 
 impl Time {
-    /// The shorter of both: timestamps leave out the gaps between kernels, and put a pass around each of them.
+    /// The shorter of both. Timestamps leave out gaps between kernels, but put a pass around each kernel.
     pub(crate) fn least(&self) -> Duration {
         self.device.map_or(self.host, |device| device.min(self.host))
     }
@@ -51,7 +51,7 @@ impl Time {
 
 pub(crate) struct Meter<'a> {
     pub(crate) device: Device,
-    /// Sizes: the square of each is a number of elements.
+    /// Sizes. The number of elements is the square of a size.
     pub(crate) sides: &'a [usize],
     pub(crate) effort: Effort,
     step: &'static str,
@@ -81,7 +81,7 @@ impl<'a> Meter<'a> {
         self.only.is_empty() || self.only.iter().any(|only| only == case)
     }
 
-    /// Adds a line of what is known of a case.
+    /// Adds a line about a case.
     pub(crate) fn tell(&mut self, case: &str, facts: Value) -> std::result::Result<(), Failure> {
         let mut line = json!({ "step": self.step, "case": case });
         if let (Some(line), Value::Object(facts)) = (line.as_object_mut(), facts) {
@@ -93,12 +93,12 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Whether this run sees only that everything works.
+    /// Whether this run only checks that everything works.
     pub(crate) fn is_short(&self) -> bool {
         self.sides[0] < 4096
     }
 
-    /// Times a case, prints it beside a copy of as many bytes, and tells it.
+    /// Times a case, prints it beside a copy of the same bytes, and records it.
     pub(crate) fn case(
         &mut self,
         name: &str,
@@ -134,10 +134,10 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// The time of work that is there in so many sets, on a device.
+/// The time of work on a device, with several sets of tensors.
 pub(crate) fn time(device: &Device, effort: Effort, sets: &[&Work]) -> Result<Time> {
     let each = || sets.iter().try_for_each(|work| work());
-    // Kernels are compiled, and memory is touched for the first time.
+    // The first run compiles kernels, and touches memory for the first time.
     for _ in 0..effort.turns.min(2) {
         timed(device, each)?;
     }

@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-# Evaluations of a turn take so long, and are at most so many; the median is of so many turns.
+# The seconds of a turn, the most evaluations of a turn, and the number of turns, of which the median counts.
 TURN_NS = 20e6
 MOST = 200
 TURNS = 5
@@ -52,7 +52,7 @@ class Torch:
         return x.to(getattr(m, dtype)).reshape(shape)
 
     def free(self):
-        """Gives back what the pool keeps; returns how many bytes there are."""
+        """Releases the pool's memory. Returns the bytes of the device."""
         if not self.cuda:
             return 1 << 40
         self.m.cuda.synchronize()
@@ -124,7 +124,7 @@ def u8(*shape):
 
 
 class Case:
-    """What arrays there are at a side of n, which views of them are operands, and what is done with them.
+    """The arrays of a case for a side of n, the views that are operands, and the work.
 
     A function gets the library first. `torch` and `cupy` are for libraries whose natural calls differ, `fused` is what
     torch.compile gets, and only where one kernel of zerostride is more than one of PyTorch. `at` is the only side, if any.
@@ -239,12 +239,12 @@ def flat(n):
 
 
 def of_rows(k):
-    """So many elements in rows of k."""
+    """A number of elements in rows of k."""
     return lambda n: [f32(n * n // k, k)]
 
 
 def turned(n, stride):
-    """The transpose of a square that is a part of rows of a stride."""
+    """The transpose of a square part of rows that lie a stride apart."""
     return Case(
         lambda n: [f32(stride, stride)],
         torch=lambda m, x: m.add(x, 1.0, out=m.empty(x.shape, device=x.device)),
@@ -354,7 +354,7 @@ def measured(library, case, of, n):
     """Nanoseconds of one evaluation."""
     shapes = case.shapes(n)
     held = sum(WIDTHS[dtype] * math.prod(shape) for shape, dtype in shapes)
-    # Beside one set there are results, intermediate ones, and what numbers are made of.
+    # Memory also holds results, intermediate results, and the sources of the numbers.
     free = library.free()
     sets = SETS if SETS * held + 5 * 4 * n * n < free else 1
     operands = []
@@ -367,7 +367,7 @@ def measured(library, case, of, n):
     def turn(count):
         start = library.mark()
         for k in range(count):
-            # The last one is kept until there is the next: two buffers are written in turn.
+            # A result is kept until the next one exists, so two buffers are written in turn.
             last = of(m, *operands[k % sets])
         end = library.mark()
         del last
@@ -379,7 +379,7 @@ def measured(library, case, of, n):
 
 
 def libraries(device):
-    """What there is, and why the others are not."""
+    """The libraries that are installed, and the reasons for missing ones."""
     found, missing = [], []
     for make in (lambda: Torch(device), Cupy):
         if make is Cupy and device == "cpu":
@@ -472,11 +472,11 @@ def aligned(head, rows):
 
 
 def table(folder):
-    # What was written last counts.
+    # The last line of a case counts.
     steps, own, peers, ways, errors = {}, {}, {}, {}, {}
     for object in objects(folder):
         step, name, n = (object.get(key) for key in ("step", "case", "n"))
-        # The shorter of both, as by the device the passes around kernels count too.
+        # The shorter of both, because the device's time includes the passes around kernels.
         times = [object[key] for key in ("ns", "wall_ns") if isinstance(object.get(key), (int, float))]
         if "seconds" in object and "ok" in object:
             steps.pop(step, None)

@@ -1,5 +1,5 @@
-//! Adapters of Vulkan opened without `robustBufferAccess` and `robustBufferAccess2`, to see what these cost. wgpu asks for
-//! both where they are there, and then leaves out checks of its own.
+//! Adapters of Vulkan opened without `robustBufferAccess` and `robustBufferAccess2`, to measure their cost. wgpu requests
+//! both if an adapter has them, and then leaves out its own checks.
 
 #[cfg(not(target_vendor = "apple"))]
 use wgpu::hal::api::Vulkan;
@@ -12,7 +12,7 @@ pub(crate) fn open(_: &str, _: bool) -> Result<Device, Failure> {
     Err("wgpu has no Vulkan here".into())
 }
 
-/// The adapter that a device is of, opened by hand with what wgpu asks for, or without robust buffers.
+/// The adapter of a device, opened by hand with wgpu's requests, or without robust buffers.
 #[cfg(not(target_vendor = "apple"))]
 pub(crate) fn open(name: &str, is_robust: bool) -> Result<Device, Failure> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
@@ -27,9 +27,9 @@ pub(crate) fn open(name: &str, is_robust: bool) -> Result<Device, Failure> {
     let limits = adapter.limits();
     let memory = wgpu::MemoryHints::Performance;
     #[allow(unsafe_code)]
-    // SAFETY: the device is created with the extensions and features that wgpu-hal asks for itself, but for those of
-    // robust buffers; it is handed over once. Kernels that run on it index their buffers in range, as the tests of
-    // software adapters with checks show.
+    // SAFETY: the device is created with the extensions and features that wgpu-hal itself requests, except robust
+    // buffers. It is handed over once. Kernels that run on it index their buffers in range, as tests on software adapters
+    // with checks show.
     let opened = unsafe {
         let hal = adapter.as_hal::<Vulkan>().ok_or("it is not of Vulkan")?;
         let mut extensions = hal.required_device_extensions(features);

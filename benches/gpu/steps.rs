@@ -1,4 +1,4 @@
-//! The steps, in the order in which their answers matter.
+//! The steps, the most important first.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ pub(crate) const ALL: &[(&str, Step)] = &[
 /// Sets of tensors that take turns.
 const SETS: usize = 3;
 
-/// What is known of the adapters.
+/// The facts about the adapters.
 fn facts(meter: &mut Meter) -> Result<(), Failure> {
     for adapter in Device::all() {
         let start = Instant::now();
@@ -92,7 +92,7 @@ fn access(meter: &mut Meter) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Times an expression of tensors that are made for each set, if it is wanted.
+/// Times an expression over tensors that are made for each set, if the case is selected.
 fn case(
     meter: &mut Meter,
     name: &str,
@@ -122,7 +122,7 @@ fn reductions(meter: &mut Meter) -> Result<(), Failure> {
                 continue;
             }
             let work: Vec<&Work> = sets.iter().map(|cases| &cases[k].work).collect();
-            // What each result has of the operand's elements.
+            // The part of the operand's elements that each result has.
             let writes = matches!(
                 name,
                 "softmax" | "layer norm" | "standardize" | "standardize 0" | "cumsum" | "cumsum first"
@@ -148,7 +148,7 @@ fn reductions(meter: &mut Meter) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The same work under other tunings, each in a process of its own. Without this a table for an adapter is guessed.
+/// The same work under other tunings, each in its own process. These times decide the row of an adapter.
 fn forms(meter: &mut Meter) -> Result<(), Failure> {
     const TUNINGS: &[&str] = &[
         "",
@@ -191,7 +191,7 @@ fn forms(meter: &mut Meter) -> Result<(), Failure> {
     ];
     let side = meter.sides[0];
     let name = meter.device.name();
-    // A short run sees that it works.
+    // A short run checks that it works.
     let (tunings, cases) = if meter.is_short() { (&TUNINGS[..2], &CASES[..2]) } else { (TUNINGS, CASES) };
     let mut table: Vec<(&str, Vec<Option<u64>>)> = Vec::new();
     for &tuning in tunings {
@@ -278,7 +278,7 @@ fn robust(meter: &mut Meter) -> Result<(), Failure> {
         "cumsum",
         "matrix product",
     ];
-    // What each device has of all cases, before any is timed.
+    // Builds all cases on each device before one is timed.
     let mut all: Vec<Vec<(&str, Vec<Work>)>> = Vec::new();
     for (_, device) in &devices {
         let mut own: Vec<(&str, Vec<Work>)> = Vec::new();
@@ -297,7 +297,7 @@ fn robust(meter: &mut Meter) -> Result<(), Failure> {
     }
     let names: Vec<&str> = all[0].iter().map(|(name, _)| *name).collect();
     for (k, case) in names.into_iter().enumerate() {
-        // A software driver takes a third of a second for it, so a short run has it in `reductions` alone.
+        // A software driver takes a third of a second for this case, so a short run has it in `reductions` alone.
         if !meter.wants(case) || case == "matrix product" && meter.is_short() {
             continue;
         }
@@ -319,7 +319,7 @@ fn robust(meter: &mut Meter) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How long the first evaluation of small tensors takes, in which its kernels are compiled, and the second.
+/// The times of the first evaluation of small tensors, which compiles kernels, and of the second.
 fn compile(meter: &mut Meter) -> Result<(), Failure> {
     let device = meter.device.clone();
     let mut all: Vec<(&str, Work)> = Vec::new();

@@ -1,11 +1,11 @@
-//! Kernels by hand: an invocation an element.
+//! Hand-written kernels with an invocation for each element.
 
 use zerostride::{Device, LentBuffer, Result, Tensor};
 
 use crate::common::Work;
 use crate::common::hand::{self, Hand};
 
-/// Of a square of `n.x` elements a side, into `out`.
+/// The head of a kernel over a square of `n.x` elements a side, into `out`.
 pub(crate) const RESIZE: &str = "
     fn load(y: i32, x: i32) -> f32 {
         let last = 2 * i32(n.x) - 1;
@@ -74,7 +74,7 @@ pub(crate) struct OfTensors {
 }
 
 impl OfTensors {
-    /// A text over `in0`, `in1` .. of which a third is written; none on the CPU path.
+    /// A WGSL text over `in0`, `in1` .., or `None` on the CPU path. Inputs from the third on are writable.
     pub(crate) fn new(
         on: &Device,
         text: &str,
@@ -99,12 +99,12 @@ impl OfTensors {
         Ok(Some(OfTensors { hand, out, _buffers: lent }))
     }
 
-    /// That it computes what an expression does.
+    /// Checks that it computes the same as an expression.
     pub(crate) fn agrees(&self, with: &Tensor<f32>) -> Result<()> {
         self.hand.submit();
         let (own, other) = (self.out.to_vec()?, with.to_vec()?);
         let differ = own.iter().zip(&other).filter(|(a, b)| (*a - *b).abs() > 1e-2).count();
-        // Where an index falls just beside another the elements are others.
+        // Rounding may move an index to a neighbour, which is another element.
         assert!(differ * 1000 <= own.len(), "{differ} of {} elements differ", own.len());
         Ok(())
     }

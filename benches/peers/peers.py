@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The cases of cases.rs by NumPy and PyTorch, where there is one: one JSON object a line, as main.rs prints them."""
+"""The cases of cases.rs by NumPy and, if it is installed, PyTorch: one JSON object a line, as main.rs prints them."""
 import json
 import sys
 import time

@@ -1,4 +1,4 @@
-"""What functions of f32 should give, and how far off a result is. Needs NumPy and SciPy."""
+"""The exact values of functions of f32, and the errors of results. Needs NumPy and SciPy."""
 import numpy as np
 import scipy.special as special
 
@@ -55,7 +55,7 @@ def subnormal(x):
 
 
 def errors(name, got, operands, above):
-    """The error of each result in units of its last place, infinite where a special value is wrong. Subnormal
+    """The error of each result in units in the last place, which is infinite if a special value is wrong. Subnormal
     operands and results may be flushed."""
     with np.errstate(all="ignore"):
         exact = FUNCTIONS[name](*(x.astype(np.float64) for x in operands))

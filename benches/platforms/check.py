@@ -1,14 +1,14 @@
-"""What other compilers make of the kernels in a folder, in numbers. Called by scripts/check-dx12.
+"""Runs the output of other compilers for the kernels in a folder. Called by scripts/check-dx12.
 
 usage: check.py FOLDER
 
-The folder has what ZEROSTRIDE_DUMP wrote, what `platforms translate` made of it, and what came out of FXC (dxbc/, as
-SPIR-V by vkd3d) and DXC (ll/). All of it is translated to C and run. Kernels as naga writes them go through gcc as well,
-with leave to take floats for real numbers, as drivers behind DXC may. scripts/check-fast-math asks LLVM, which folds more.
+The folder has the kernels of ZEROSTRIDE_DUMP, their translations by `platforms translate`, and the output of FXC (dxbc/,
+as SPIR-V by vkd3d) and DXC (ll/). All of it is translated to C and run. gcc also compiles naga's output with permission
+to take floats for real numbers, as drivers behind DXC may. scripts/check-fast-math does so with LLVM, which folds more.
 
-The functions of f32 keep to the bounds of the op table, those that are exact give the same bits as the kernel as it is
-written, identities give what NumPy gives, one operation at a time, and functions of f64 keep to twice their bound from
-the kernel as it is written. Exits with 1 where something does not.
+Functions of f32 must keep the bounds of the op table. Exact functions must have the bits of the kernel as it is written.
+Identities must have the results of NumPy, which computes one operation at a time. Functions of f64 must be within twice
+their bound of the kernel as it is written. Exits with 1 if a check fails.
 """
 import pathlib
 import platform
@@ -25,7 +25,7 @@ import spirv
 AS_WRITTEN = ["-O1", "-ffp-contract=off"]
 AS_REAL = ["-O2", "-funsafe-math-optimizations", "-ffp-contract=off"]
 CONTRACTED = ["-O2", "-funsafe-math-optimizations", "-ffp-contract=fast"] + (["-mfma"] if platform.machine() == "x86_64" else [])
-# Where the code comes from, how it is read, and what gcc may do with it.
+# The source of the code, its reader, and gcc's flags.
 COMPILERS = {
     "as written": ("spv/{}.spv", spirv.body, AS_WRITTEN),
     "FXC": ("dxbc/{}.spv", lambda path: spirv.body(path, vkd3d=True), AS_WRITTEN),
@@ -52,7 +52,7 @@ class Programs:
             subprocess.run(["gcc", *flags, "-w", source, "-o", self.built[compiler][0], "-lm"], check=True)
 
     def run(self, compiler, name, operands, dtype):
-        """The result of a kernel, or nothing where the compiler has none."""
+        """The result of a kernel, or None if the compiler has no such kernel."""
         program, names = self.built.get(compiler, (None, set()))
         if name not in names:
             return None
@@ -66,7 +66,7 @@ class Programs:
 
 
 def same(a, b):
-    """Where two results are the same bits, any NaN and any zero being one."""
+    """Where two results have the same bits. All NaN are equal, and so are zeros."""
     return (a == b) | (np.isnan(a) & np.isnan(b)) if a.dtype.kind == "f" else a == b
 
 
@@ -129,7 +129,7 @@ def check_identities(folder, programs):
 
 
 def check_doubles(table, programs):
-    """Against the kernel as it is written, as nothing here knows better."""
+    """Compares with the kernel as it is written, because there is no better reference."""
     wrong = []
     random = np.random.default_rng(3)
     bits = random.integers(0, 2**64, 1 << 15, dtype=np.uint64).view(np.float64)

@@ -1,4 +1,4 @@
-"""What the translators to C share: the types, the functions that C lacks, and the program around the kernels."""
+"""The common part of the translators to C: types, functions that C lacks, and the program around the kernels."""
 
 TYPES = {"f16": "_Float16", "f32": "float", "f64": "double", "i32": "int32_t", "u32": "uint32_t", "i64": "int64_t", "u64": "uint64_t", "bool": "_Bool"}
 

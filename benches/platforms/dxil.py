@@ -1,5 +1,5 @@
-"""DXC's output, disassembled, as C: see spirv.py. Floats are multiplied and added as DXC says; what a driver makes of
-its `fast` marks is left to the flags of the C compiler."""
+"""DXC's disassembled output as C: see spirv.py. Floats are multiplied and added as DXC says. The flags of the C compiler
+decide what `fast` marks allow, as a driver would."""
 import re
 import struct
 
@@ -60,7 +60,7 @@ class Translator:
         return True
 
     def matched(self, result, text):
-        """Whether an instruction is known; if so, it is written."""
+        """Writes an instruction if it is known. Returns whether it is."""
         match = lambda pattern: re.fullmatch(pattern, text)
         if match("ret void"):
             self.lines.append("return;")

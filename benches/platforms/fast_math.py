@@ -1,11 +1,11 @@
-"""Expressions of floats by a compiler that takes them for real numbers without NaN, infinities and signs of zeros, and
-knows much of them: LLVM's, of which Metal's compiler and drivers of DX12 are made. Called by scripts/check-fast-math.
+"""Runs expressions of floats under LLVM's fast math, which takes floats for real numbers without NaN, infinities and signs
+of zeros. Metal's compiler and drivers of DX12 are built on LLVM. Called by scripts/check-fast-math.
 
 usage: fast_math.py FOLDER COMPILER...    (a clang of LLVM 19 or later, as the words of a command)
 
-The folder has what the test `expressions_for_fast_math` wrote, as SPIR-V by `platforms translate`. Each kernel is
-translated to C and compiled twice: as it is written, and with all of -ffast-math. Both give the same bits, of numbers of
-all kinds and of special ones, or where a function has a bound, results within it. Exits with 1 where something differs.
+The folder has the kernels of the test `expressions_for_fast_math`, as SPIR-V by `platforms translate`. Each kernel is
+translated to C and compiled twice: as it is written, and with -ffast-math. Both must have the same bits for ordinary and
+special numbers, or be within the bound of a function that has one. Exits with 1 if a result differs.
 """
 import concurrent.futures
 import itertools
@@ -20,10 +20,10 @@ import numpy as np
 import ctext
 import spirv
 
-# x86 has reciprocals that give NaN for 0, so none is asked for.
+# x86's reciprocal instructions return NaN for 0, so they are switched off.
 FAST = ["-O3", "-ffast-math", "-mrecip=none"] + (["-mfma"] if platform.machine() == "x86_64" else [])
 COMPILED = {"written": ["-O0", "-ffp-contract=off", "-DOPEN"], "fast": FAST}
-# Zig's clang looks for what C leaves undefined, unless it is told not to.
+# Zig's clang traps undefined behaviour of C by default.
 BOTH = ["-w", "-fno-sanitize=undefined"]
 TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16, "bool": np.uint8, "i32": np.int32, "u32": np.uint32}
 SPECIAL = [0.0, 1.0, np.inf, np.nan, 3.4e38, 6e4, 65519.0, 2.5, 0.75, 1e20, 3e9, 1e-30, 1.1754944e-38]
@@ -35,7 +35,7 @@ CHUNK = 64
 
 
 def operands(of):
-    """Four, in which special values meet one another and others, as the type has them."""
+    """Four operands, in which special values meet one another and other values of the type."""
     random = np.random.default_rng(1)
     special = np.array(SPECIAL + [-x for x in SPECIAL])
     pairs = np.array(list(itertools.product(special, special))).T
@@ -55,7 +55,7 @@ def decoded(values, dtype):
 
 
 def same_bits(a, b):
-    """Where two results are the same, any NaN being one."""
+    """Where two results are the same. All NaN are equal."""
     if a.dtype.kind != "f":
         return a == b
     return (a == b) & (np.signbit(a) == np.signbit(b)) | np.isnan(a) & np.isnan(b)
@@ -82,13 +82,13 @@ def main():
             values.tofile(folder / f"operand{i}.{of}")
 
     def run(number):
-        """The lines of what differs in a chunk."""
+        """The report's lines for differences in a chunk."""
         chunk, wrong = rows[number : number + CHUNK], []
         bodies = {row[0]: spirv.body(str(folder / f"spv/{row[0]}.spv")) for row in chunk}
         source = folder / f"chunk{number}.c"
         source.write_text(ctext.program(bodies, blocks))
         for how, flags in COMPILED.items():
-            # Linked without them, so that no subnormals are flushed.
+            # Linked without -ffast-math, whose startup code would flush subnormals.
             subprocess.run([*compiler, *flags, *BOTH, "-c", source, "-o", f"{source}.o"], check=True)
             subprocess.run([*compiler, f"{source}.o", "-o", f"{source}.{how}", "-lm"], check=True)
         for name, of, to, bound, above, each, *_ in chunk:

@@ -1,9 +1,9 @@
-// Compiles HLSL with Microsoft's compilers, out of the DLL beside this program, as wgpu's DX12 backend does:
+// Compiles HLSL with Microsoft's compilers, from the DLL beside this program, as wgpu's DX12 backend does:
 // FXC with D3DCOMPILE_ENABLE_STRICTNESS for cs_5_1, DXC with -HV 2018 -Ges for cs_6_0.
 //
 // usage: hlsl.exe fxc|dxc FOLDER LIST
 // LIST has a path a line. Compiled kernels go to FOLDER: FXC's as DXBC, DXC's disassembled. A line is printed
-// for each: `ok` or `FAIL`, seconds of the processor, bytes and the path, with what the compiler says below.
+// for each: `ok` or `FAIL`, seconds of the processor, bytes and the path, with the compiler's messages below.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static double spent(void) {
     return ((double)user.dwLowDateTime + kernel.dwLowDateTime + 4294967296.0 * high) * 1e-7;
 }
 
-// A part of what DXC answers, or null.
+// A part of DXC's result, or null.
 static void* part(void* result, int which) {
     void* blob = 0;
     if (result) CALL(result, 7, DxcOutput, which, &WANTED, &blob, 0);

@@ -1,4 +1,4 @@
-"""What a GPU's memory sees of kernels: their loads and stores, replayed. Called by scripts/check-memory.
+"""Replays the loads and stores of kernels as a GPU's memory sees them. Called by scripts/check-memory.
 
 usage: memory.py FOLDER
 
@@ -26,7 +26,7 @@ MOST = 1.1
 GATED = ["lines", "sectors", "cache by 1", "by 4", "again"]
 COLUMNS = [*GATED, "in part"]
 PROCESSORS = ("llvmpipe", "swiftshader")
-# Why kernels take more than that, and how much: the greatest of these columns.
+# Kernels that may take more than that, with the limit for the greatest of these columns and the reason.
 LISTED = {
     "columns of a tile; the workgroup takes whole sectors": {"transposed": 2.67, "transposed.2048": 2.67},
     "what lies between is in the same sectors": {"stepped": 1.67, "every_third": 2.5, "every_eighth": 11.33, "strided_destination": 8},
@@ -44,7 +44,7 @@ LISTED = {
     "a count of each digit, of which tiles have neighbours": {"digits": 1.45},
     "runs that begin anywhere in a line, stored by elements": {"cumsum_of_columns": 4.61, "cumsum_of_odd_rows": 2.62},
 }  # fmt: skip
-# Where they store is in values of workgroup memory, which are not kept.
+# These kernels store at indices in workgroup memory, whose values are not kept.
 BY_VALUES = ["moved", "moved_with_indices_llvmpipe"]
 MOST_SITES = int(re.search(r"SITES = (\d+)", (HERE / "memory.h").read_text())[1])
 # SPIR-V's memory semantics.
@@ -56,8 +56,8 @@ BUILTINS = {
 
 
 class Traced(spirv.Translator):
-    """A kernel whose loads and stores of bindings and of workgroup memory are told instead of made. The place of such a
-    pointer is the number of its space."""
+    """A kernel whose loads and stores of bindings and workgroup memory are reported instead of made. Such a pointer holds
+    the number of its space."""
 
     # Functions that return early are not inlined.
     passes = ["--eliminate-dead-branches", "--merge-return", *spirv.Translator.passes]
@@ -99,7 +99,7 @@ class Traced(spirv.Translator):
         elif op == "Store" and traced(args[0]):
             self.touch(args[0], 1)
         elif op.startswith("Atomic"):
-            # Of workgroup memory alone, where they cannot race with one another.
+            # Atomics occur in workgroup memory alone, and do not race with one another.
             pointer = args[1] if result else args[0]
             assert self.pointers[pointer][0] >= 64, f"{op} of a binding"
             if result:
@@ -156,7 +156,7 @@ def build(folder, paths):
 
 
 def counted(folder, paths):
-    """For each kernel and number of lanes its columns, and what is wrong by kernel."""
+    """The columns for each kernel and number of lanes, and the errors of each kernel."""
     jobs = os.cpu_count() or 1
 
     def run(part):
@@ -182,7 +182,7 @@ def counted(folder, paths):
 
 
 def judged(rows, wrong):
-    """Adds what takes too much, or less than is listed; gives the reasons of those that are."""
+    """Adds errors for kernels above their limit or below their listed value. Returns the reasons of listed kernels."""
     listed = {name: (most, reason) for reason, names in LISTED.items() for name, most in names.items()}
     for name, row in rows.items():
         if name.endswith(PROCESSORS):
@@ -206,7 +206,7 @@ def main():
     for name in BY_VALUES:
         del rows[name]
         wrong.pop(name, None)
-    # Kernels that are wrong on purpose, by what must be found.
+    # Kernels that are wrong on purpose, with the error that must be found.
     for name in [name for name in rows if name.startswith("wrong.")]:
         found = wrong.pop(name, "nothing")
         if not found.startswith(name.split(".")[1]):

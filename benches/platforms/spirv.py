@@ -1,6 +1,6 @@
-"""SPIR-V as C, so that what a compiler made of a kernel runs anywhere, and a compiler that takes floats for real
-numbers can be let loose on it. Every component of a vector becomes a variable of its own. Only what the crate's
-kernels and vkd3d's translations of them contain is known."""
+"""Translates SPIR-V to C, so that compiled kernels run anywhere, and a compiler that takes floats for real numbers can
+compile them. Every component of a vector becomes a variable. It knows only the instructions of the crate's kernels and
+of vkd3d's translations of them."""
 import re
 import subprocess
 
@@ -27,7 +27,7 @@ class Translator:
     passes = ["--inline-entry-points-exhaustive", "--eliminate-dead-functions"]
 
     def __init__(self, path, vkd3d):
-        # vkd3d writes no functions, and now and then what spirv-opt refuses.
+        # vkd3d writes no functions, and sometimes code that spirv-opt refuses.
         command = ["cat", path] if vkd3d else ["spirv-opt", *self.passes, path, "-o", "-"]
         words = subprocess.run(command, capture_output=True, check=True).stdout
         text = subprocess.run(["spirv-dis", "--raw-id", "--no-indent", "--no-header", "-"], input=words, capture_output=True, check=True).stdout
@@ -107,7 +107,7 @@ class Translator:
             self.lines += [f"{to} = {value};" for to, value in zip(self.scalars(result), self.values.get(initial, []))]
             return
         elif self.types[kind][0] == "image":
-            # vkd3d numbers what is read from 1, behind the constants, and what is written comes last.
+            # vkd3d numbers inputs from 1, after the constants, and outputs come last.
             place = "out" if self.types[kind][1] else f"in[{self.bindings[result] - 1}]"
         else:
             binding = self.bindings[result]
@@ -170,7 +170,7 @@ class Translator:
         elif op == "BranchConditional":
             self.lines.append((self.block, args[1], args[2], self.values[args[0]][0]))
         elif op == "Switch":
-            # A block that naga leaves early: there are no cases but the default one.
+            # naga writes an early exit of a block as a switch with a default case alone.
             assert len(args) == 2 or args[1] == args[3], args
             self.lines.append((self.block, args[1]))
         elif op == "Return":

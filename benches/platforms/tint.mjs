@@ -1,5 +1,5 @@
 // Compiles kernels by Tint, as Chrome does: `node tint.mjs WEBGPU_FOLDER LIST`, where LIST has a file a line. Dawn's
-// null backend validates a module and its pipeline and runs nothing. The exit code is 1 where one is refused.
+// null backend validates a module and its pipeline and runs nothing. The exit code is 1 if one is refused.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { basename, join, resolve } from 'node:path';
@@ -8,12 +8,11 @@ const [folder, list] = process.argv.slice(2);
 const { create } = await import(pathToFileURL(resolve(join(folder, 'index.js'))));
 const gpu = create(['backend=null']);
 const adapter = await gpu.requestAdapter();
-// Kernels keep to the limits of the device that they are made for: here what WebGPU grants everywhere.
-// The type f16 is used where it is granted.
+// Kernels keep to the limits of their device, here WebGPU's default limits. The type f16 is used if the device has it.
 const requiredFeatures = adapter.features.has('shader-f16') ? ['shader-f16'] : [];
 const device = await adapter.requestDevice({ requiredFeatures });
 
-// What WGSL has in wgpu and not in a browser.
+// WGSL features that wgpu has and a browser lacks.
 const lacking = { i64: /\b(i64|vec[234]<i64>)/, u64: /\b(u64|vec[234]<u64>)/, f64: /\b(f64|vec[234]<f64>)/ };
 const apart = {};
 let taken = 0, refused = 0;

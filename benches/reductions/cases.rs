@@ -1,11 +1,11 @@
-//! The cases: each reduction, and what it is measured against.
+//! The cases: reductions, and the operations that they are compared with.
 
 use zerostride::{Device, Expr, Result, Tensor};
 
 use super::naive;
 use crate::common::{Failure, Work};
 
-/// What a case is measured against.
+/// The operation that a case is compared with.
 #[derive(Clone, Copy)]
 enum Base {
     /// `x + 1.0`.
@@ -42,7 +42,7 @@ pub(crate) fn cases(device: &Device, side: usize) -> std::result::Result<Vec<Cas
     let middle = tensor(device, &[side / 16, 16 * 16, side / 16])?;
     let mut cases = Vec::new();
     let mut add = |name, x: &Tensor<f32>, base, most, of: &dyn Fn(&Tensor<f32>) -> Expr<f32>| {
-        // Built once, as a program does that runs it again and again.
+        // Built once, as in a program that evaluates it repeatedly.
         let (expr, other) = (of(x), other.clone());
         let base = match base {
             Base::Add => x + 1.0,
@@ -86,7 +86,7 @@ pub(crate) fn cases(device: &Device, side: usize) -> std::result::Result<Vec<Cas
     add("min and max", &square, Base::Add, 1.3, &|x| x.amax(-1) - x.amin(-1));
     let points = tensor(device, &[side, 16])?;
     let centers = tensor(device, &[side / 16, 16])?;
-    // A matrix of a sixteenth of the elements, each of which is made of sixteen.
+    // A matrix of a sixteenth of the elements. Each element takes sixteen products.
     add("pairwise", &square, Base::Add, 2.0, &|_| {
         (points.unsqueeze(1) - centers.unsqueeze(0)).square().sum(2)
     });

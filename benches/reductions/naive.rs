@@ -1,4 +1,4 @@
-//! A product of matrices as it is first written by hand: an invocation an element, and a loop.
+//! A simple hand-written product of matrices: an invocation for each element, and a loop.
 
 use zerostride::Device;
 

@@ -31,7 +31,7 @@ struct Options {
     /// Failures to print in full, per device
     #[arg(long, default_value_t = 10)]
     failures: usize,
-    /// Where the tables go as Markdown
+    /// The file for tables in Markdown
     #[arg(long)]
     report: Option<PathBuf>,
     /// Files of cases

@@ -4,7 +4,7 @@
 //! cargo run --release --example hash [-- --device NAME]
 //! ```
 //!
-//! Without a device it runs on all there are, and fails if two hashes differ.
+//! Without a device, it runs on every device and fails if two hashes differ.
 
 mod work;
 
@@ -13,7 +13,7 @@ use zerostride::Device;
 
 #[derive(Parser)]
 struct Options {
-    /// A device, as `Device::named` takes it; all of them when none is given
+    /// A device, as `Device::named` takes it; every device when none is given
     #[arg(long)]
     device: Option<String>,
 }

@@ -7,7 +7,7 @@ use zerostride::{AnyExpr, Expr};
 pub(crate) const SIZE: [usize; 2] = [40, 64];
 /// Iterations of the zoom at most.
 pub(crate) const MOST: u32 = 200;
-/// The middle of the zoom: where four iterations from 0 lead to a point that stays, so that spirals meet there.
+/// The middle of the zoom. Four iterations from 0 lead to a fixed point there, so spirals meet.
 const CENTER: [f64; 2] = [-0.101_096_363_845_622, 0.956_286_510_809_142];
 /// From one pixel to the next. Neighbouring f32 lie 64 times as far apart at the middle.
 const STEP: f32 = 1.0 / (1_u64 << 30) as f32;
@@ -86,7 +86,7 @@ impl Double {
     }
 }
 
-/// How many iterations of `z * z + c` stay near, where neighbouring pixels are the same f32.
+/// The number of iterations of `z * z + c` that stay near, for pixels whose coordinates are the same f32.
 fn zoom() -> Expr<u32> {
     let axis = |axis: usize| (Expr::coordinate(SIZE, axis) - SIZE[axis] as i32 / 2).cast::<f32>() * STEP;
     let along =

@@ -1,5 +1,5 @@
-//! A program's own wgpu: its device, what it draws to, and how it saves that. Nothing of zerostride, but what the
-//! device is asked for.
+//! A program's own wgpu: its device, its canvas and how it saves a picture. From zerostride it takes only the features to
+//! request.
 
 use zerostride::{Device, wgpu};
 

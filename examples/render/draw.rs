@@ -1,5 +1,4 @@
-//! How the program shows a field: a shader of its own, which gives each value a colour. It reads the values of a
-//! storage buffer or a texture.
+//! The program's own shader, which draws each value of a field in a colour. It reads a storage buffer or a texture.
 
 use zerostride::wgpu;
 
@@ -9,7 +8,7 @@ use super::app::App;
 pub(crate) struct Draw {
     /// Rows and columns.
     pub(crate) size: [u32; 2],
-    /// What the values are in.
+    /// The buffer or texture of the values.
     pub(crate) values: Values,
     pipeline: wgpu::RenderPipeline,
     group: wgpu::BindGroup,

@@ -6,18 +6,18 @@ use super::Through;
 use super::app::{App, Failure};
 use super::draw::{Draw, Values};
 
-/// What computes the values of a frame.
+/// Computes the values of a frame.
 pub(crate) trait Field {
     /// Records the values at a time, in seconds.
     fn record(&self, encoder: &mut wgpu::CommandEncoder, draw: &Draw, time: f32) -> Result<(), Failure>;
 }
 
-/// Where rings come from.
+/// The centers of rings.
 fn centre(time: f32) -> [f32; 2] {
     [0.8 * (0.9 * time).sin(), 0.5 * (1.3 * time).cos()]
 }
 
-/// By zerostride: an expression into what the program shows.
+/// The field by zerostride: an expression that is recorded into the program's buffer or texture.
 pub(crate) struct Ours {
     device: Device,
 }
@@ -30,7 +30,7 @@ impl Ours {
         Ok(Ours { device })
     }
 
-    /// What runs for a frame.
+    /// Explains the kernels of a frame.
     pub(crate) fn explain(&self, size: [u32; 2]) -> Result<String, Failure> {
         let explained = Ours::values(size, 1.0).explain(&self.device)?;
         Ok(format!("{explained}\n{}", explained.wgsl().unwrap_or_default()))
@@ -72,7 +72,7 @@ impl Field for Ours {
     }
 }
 
-/// By a kernel of the program's own.
+/// The field by the program's own kernel.
 pub(crate) struct HandWritten {
     queue: wgpu::Queue,
     device: wgpu::Device,

@@ -1,6 +1,6 @@
-//! A program that draws with its own wgpu device: a field that changes with time is computed by this crate and shown
-//! each frame, through a storage buffer or a texture of the program's, and never read back. Beside it the same
-//! field by a hand-written kernel: the frames per second of both are compared, and the pictures.
+//! A program that draws with its own wgpu device. This crate computes a field that changes with time. Each frame shows it
+//! through the program's storage buffer or texture, without a read. A hand-written kernel computes the same field. The
+//! frames per second and the pictures of both are compared.
 //!
 //! ```text
 //! cargo run --release --example render [-- --device NAME --through texture]
@@ -36,7 +36,7 @@ struct Options {
     /// Frames of each, in turns of 10
     #[arg(long, default_value_t = 200)]
     frames: usize,
-    /// Tells what runs each frame
+    /// Explains the kernels of a frame
     #[arg(long)]
     explain: bool,
     /// Where the last frame goes
@@ -53,7 +53,7 @@ pub(crate) enum Through {
     Texture,
 }
 
-/// What sines of adapters may differ by in a picture, of 255.
+/// The greatest difference that adapters' sines may make in a picture, of 255.
 const MOST_APART: u8 = 4;
 
 /// Frames of one kind before those of the other.

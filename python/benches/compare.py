@@ -2,8 +2,8 @@
 
     ZEROSTRIDE_DEVICE=cpu python python/benches/compare.py --sizes 1e3 1e5 1e7 --markdown results.md
 
-What is not installed is left out, and said. Times are the least of several turns, in milliseconds; a result of JAX and
-zerostride is waited for. The machine's speed swings within a run, so libraries take turns.
+A library that is not installed is left out, with a message. Times are the least of several turns, in milliseconds. Each
+turn waits for the results of JAX and zerostride. Libraries take turns because the machine's speed swings within a run.
 """
 
 import argparse

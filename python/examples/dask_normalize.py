@@ -5,8 +5,8 @@
     python dask_normalize.py --scheduler tcp://head:8786          # a cluster that is there already
     python dask_normalize.py --zarr                               # parts of a Zarr array in place of files of NumPy
 
-The pictures are written as parts first, so that they are read as a real dataset is. The statistics are added up in an
-order that their chunks alone decide, and the map has no order: workers, threads and devices change no bit of the result.
+The pictures are first written to files in parts, as a real dataset has them. The chunks alone decide the order in which
+statistics are added, and the map has no order. So workers, threads and devices change no bit of the result.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-//! The array: an expression until it is read, a tensor from then on.
+//! The array: an expression until it is read, then a tensor.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,34 +13,34 @@ use crate::error::raised;
 use crate::host::Host;
 use crate::wait::{LONG, is_busy, wait};
 
-/// Operations that are put off at most. A loop that builds on its own result is evaluated this often, so that
-/// what it keeps alive does not grow with its length.
+/// The greatest depth of an expression. A deeper one is evaluated, so a loop that builds on its own result keeps a
+/// bounded number of arrays alive.
 const DEEPEST: u32 = 256;
 
-/// What an array's elements are.
+/// The source of an array's elements.
 #[derive(Clone)]
 pub(crate) enum State {
-    /// To be computed.
+    /// An expression that is not evaluated.
     Expr {
         expr: AnyExpr,
-        /// Operations that were put off, one after the other.
+        /// The longest chain of operations in the expression.
         depth: u32,
-        /// The most elements of an operand.
+        /// The number of elements of the largest operand.
         work: usize,
     },
     Tensor(AnyTensor),
 }
 
-/// The state with the number of changes that were made to it.
+/// The state, and the number of its changes.
 struct Inner {
     state: State,
     version: u64,
 }
 
-/// An array of the array API standard. Operators build an expression; reading the array (printing it, `bool`,
-/// `float`, conversion to NumPy) runs all of it as one kernel where it fits one. Values never change behind a
-/// name: `y = x + 1; x += 1` leaves `y` as it was, and writing to an array changes no other. An index in an `Array`
-/// that is outside of its axis leads to the nearest element, as raising would take a read; other indices raise.
+/// An array of the array API standard. Operators build an expression. Reading the array (printing it, `bool`, `float`,
+/// conversion to NumPy) evaluates the expression, in one kernel where possible. Writing to an array changes no other:
+/// `y = x + 1; x += 1` leaves `y` as it was. An index in an `Array` is clamped to its axis, because raising would need a
+/// read. Other indices raise if they are out of range.
 #[pyclass(frozen, weakref, module = "zerostride", name = "Array")]
 pub(crate) struct Array {
     inner: Mutex<Inner>,
@@ -49,7 +49,7 @@ pub(crate) struct Array {
     pub(crate) slot: Arc<Slot>,
 }
 
-/// What is known of an operand when an operation is built.
+/// An operand's expression with its depth and its work, as in [`State`].
 pub(crate) struct Part {
     pub expr: AnyExpr,
     pub depth: u32,
@@ -57,7 +57,7 @@ pub(crate) struct Part {
 }
 
 impl Array {
-    /// The array of an expression, or its mistake.
+    /// The array of an expression, or the expression's error.
     pub(crate) fn new(
         py: Python<'_>,
         expr: AnyExpr,
@@ -77,13 +77,13 @@ impl Array {
         Ok(array)
     }
 
-    /// What the array is made of, and other views of it: as deep as it is.
+    /// A view of the array. It adds no depth.
     pub(crate) fn viewed(&self, py: Python<'_>, view: impl FnOnce(&AnyExpr) -> AnyExpr) -> PyResult<Array> {
         let Part { expr, depth, work } = self.part();
         Array::new(py, view(&expr), depth, work, self.slot.clone())
     }
 
-    /// One operation more.
+    /// The array with one more operation.
     pub(crate) fn mapped(&self, py: Python<'_>, map: impl FnOnce(&AnyExpr) -> AnyExpr) -> PyResult<Array> {
         let Part { expr, depth, work } = self.part();
         Array::new(py, map(&expr), depth + 1, work, self.slot.clone())
@@ -109,7 +109,7 @@ impl Array {
         self.shape.iter().product()
     }
 
-    /// The elements, computed if they are not yet.
+    /// The array's tensor, evaluated if it is not yet.
     pub(crate) fn tensor(&self, py: Python<'_>) -> PyResult<AnyTensor> {
         let device = self.slot.device(py)?.clone();
         let (expr, work, version) = {
@@ -130,12 +130,12 @@ impl Array {
         Ok(tensor)
     }
 
-    /// Whether evaluating so many elements may take long. A queue takes work at once, unless it is held up.
+    /// Whether evaluating a number of elements may take long. A queue accepts work at once unless other work delays it.
     fn may_be_long(&self, elements: usize) -> bool {
         elements >= LONG || self.slot.has_queue() && is_busy()
     }
 
-    /// Reads the elements, computed if they are not yet. A queue is waited for however few they are.
+    /// Reads the elements, evaluated if they are not yet. A device with a queue may take long even for few elements.
     fn read<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -145,7 +145,7 @@ impl Array {
         wait(py, self.slot.has_queue() || self.size() >= LONG, move || read(&tensor))
     }
 
-    /// A new array of the same elements in memory of their own, row by row.
+    /// A new tensor of the same elements in row-major order.
     pub(crate) fn compact(&self, py: Python<'_>) -> PyResult<AnyTensor> {
         let device = self.slot.device(py)?.clone();
         let Part { expr, work, .. } = self.part();
@@ -157,14 +157,14 @@ impl Array {
         self.slot.join(&by.slot, py)?;
         if by.dtype != self.dtype {
             return Err(PyTypeError::new_err(format!(
-                "the result of {} does not go into an array of {}: write x = x + y, or cast by astype",
+                "a result of {} does not go into an array of {} in place: write x = x + y, or cast by astype",
                 dtype::name(by.dtype),
                 dtype::name(self.dtype)
             )));
         }
         if by.shape != self.shape {
             return Err(PyValueError::new_err(format!(
-                "the result of {} does not go into an array of {}: an array keeps its shape in place",
+                "a result of {} does not go into an array of {} in place: an array keeps its shape, so write x = x + y",
                 by.shape, self.shape
             )));
         }
@@ -175,8 +175,8 @@ impl Array {
         Ok(())
     }
 
-    /// Writes a value to the elements that `view` names, and to no other array: where another one, or an
-    /// expression, may read them, all are copied first.
+    /// Writes a value to the elements that `view` selects. If another array or an expression may read the same memory,
+    /// all elements are copied first.
     pub(crate) fn write(
         &self,
         py: Python<'_>,
@@ -184,8 +184,8 @@ impl Array {
         view: impl FnOnce(&AnyExpr) -> AnyExpr + Send,
     ) -> PyResult<()> {
         let device = self.slot.device(py)?.clone();
-        // Not longer locked than it takes to write, and the interpreter is not held meanwhile: whoever waits for
-        // the lock and holds it is not waited for.
+        // The interpreter is released before the array is locked, so a thread that holds the interpreter and waits for
+        // the lock cannot deadlock.
         py.detach(|| {
             let mut inner = self.inner();
             let alone = match &inner.state {
@@ -209,7 +209,7 @@ impl Array {
     fn item(&self, py: Python<'_>) -> PyResult<Scalar> {
         if self.size() != 1 {
             let text =
-                format!("an array of {} has no one value: reduce it by all, any or sum first", self.shape);
+                format!("an array of {} is not one value: reduce it by all, any or sum first", self.shape);
             return Err(match self.shape.rank() {
                 0 => PyTypeError::new_err(text),
                 _ => PyValueError::new_err(text),
@@ -217,7 +217,7 @@ impl Array {
         }
         let bytes = self.read(py, AnyTensor::to_bytes)?;
         Scalar::of(self.dtype, &bytes)
-            .ok_or_else(|| PyRuntimeError::new_err("an element has fewer bytes than its type"))
+            .ok_or_else(|| PyRuntimeError::new_err("read fewer bytes than an element has"))
     }
 }
 
@@ -291,7 +291,7 @@ impl Array {
         Device(self.slot.clone())
     }
 
-    /// The axes in reverse order; of a matrix, its transpose.
+    /// The array with its axes in reverse order.
     #[getter(T)]
     fn transposed(&self, py: Python<'_>) -> PyResult<Array> {
         let axes: Vec<isize> = (0..self.shape.rank() as isize).rev().collect();
@@ -309,7 +309,7 @@ impl Array {
         }
     }
 
-    /// Computes the elements now, once, and keeps them.
+    /// Evaluates the expression now, and stores the elements.
     ///
     /// Returns
     /// -------
@@ -320,8 +320,8 @@ impl Array {
         Ok(slf)
     }
 
-    /// Computes the elements, and keeps nothing alive but them: neither what they were computed of, nor the rest of
-    /// an array that they are a part of.
+    /// Evaluates the expression into memory of its own. The array then keeps neither operands alive nor a larger array
+    /// that it is a view of.
     fn _settle(&self, py: Python<'_>) -> PyResult<()> {
         let (settled, version) = {
             let inner = self.inner();
@@ -341,7 +341,7 @@ impl Array {
         Ok(())
     }
 
-    /// Whether the elements are computed.
+    /// Whether the elements are in memory.
     #[getter]
     fn evaluated(&self) -> bool {
         match &self.inner().state {
@@ -350,8 +350,8 @@ impl Array {
         }
     }
 
-    /// What evaluating this array would run: operands under the axes of the result, how each is accessed, the
-    /// bytes that move, and the kernel's text on a GPU.
+    /// Describes the kernels that would evaluate this array: operands under the axes of the result, the access of each,
+    /// the bytes that move, and on a GPU the WGSL.
     ///
     /// Returns
     /// -------
@@ -362,7 +362,7 @@ impl Array {
         py.detach(|| expr.explain(device)).map(|explained| explained.to_string()).map_err(raised)
     }
 
-    /// A picture of the same, as SVG.
+    /// The picture of :meth:`explain`, as SVG.
     ///
     /// Returns
     /// -------
@@ -373,7 +373,7 @@ impl Array {
         py.detach(|| expr.explain(device)).map(|explained| explained.svg()).map_err(raised)
     }
 
-    /// The elements as bytes that the host can see: on the CPU the array's own memory, elsewhere a copy.
+    /// The bytes of the elements: on the CPU the array's own memory, elsewhere a copy.
     fn _host(&self, py: Python<'_>) -> PyResult<Host> {
         let tensor = self.tensor(py)?;
         if self.slot.has_queue() {
@@ -387,7 +387,7 @@ impl Array {
 
     /// A new array of the same elements.
     fn _copy(&self, py: Python<'_>) -> PyResult<Array> {
-        // Elements never change behind a name, so both may read the same.
+        // Both may read the same memory: writing to either copies it.
         self.viewed(py, AnyExpr::clone)
     }
 
@@ -396,7 +396,7 @@ impl Array {
         self.replace(by.py(), by.get())
     }
 
-    /// The only element, as a number of Python.
+    /// The only element, as a Python number.
     #[pyo3(name = "item")]
     fn python_item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         Ok(match self.item(py)? {
@@ -418,7 +418,7 @@ impl Array {
         let value = match self.item(py)? {
             Scalar::Bool(value) => value.into(),
             Scalar::Int(value) => value,
-            // Python's own rule, with its errors for NaN and infinities.
+            // Python's conversion raises for NaN and infinities.
             Scalar::Float(value) => {
                 return Ok(value.into_pyobject(py)?.call_method0("__int__")?.unbind());
             }
@@ -442,7 +442,7 @@ impl Array {
         match (dtype::kind(self.dtype), self.item(py)?) {
             (Kind::Integer, Scalar::Int(value)) if self.shape.rank() == 0 => Ok(value),
             _ => Err(PyTypeError::new_err(format!(
-                "an array of {} {} is no index: only one of an integer type without axes is",
+                "an array of {} {} is no index: an index has an integer type and no axes",
                 dtype::name(self.dtype),
                 self.shape
             ))),

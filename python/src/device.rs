@@ -1,4 +1,4 @@
-//! Devices as Python sees them: named before they are opened, opened once per process, and not after a fork.
+//! Python's devices. A device has a name before it is opened, is opened once in a process, and does not survive a fork.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,18 +10,18 @@ use zerostride::{DEVICE_VARIABLE, DType};
 use crate::error::raised;
 use crate::wait::wait;
 
-/// Whether a device was opened in a process that this one was forked from.
+/// Whether a parent process had opened a device before it forked this process.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// All names in use, each with its device.
+/// The devices by name.
 static SLOTS: Mutex<Vec<Arc<Slot>>> = Mutex::new(Vec::new());
 
-/// The device of arrays that name none.
+/// The device of arrays that are created without a device.
 pub(crate) static DEFAULT: LazyLock<Arc<Slot>> = LazyLock::new(|| Slot::new(None));
 
-/// A device that is opened when it is needed.
+/// A device that the first use opens.
 pub(crate) struct Slot {
-    /// As [`zerostride::Device::named`] takes it; none for the default.
+    /// The argument of [`zerostride::Device::named`], or `None` for the default device.
     name: Option<String>,
     opened: OnceLock<zerostride::Device>,
     has_queue: OnceLock<bool>,
@@ -31,7 +31,8 @@ fn slots() -> MutexGuard<'static, Vec<Arc<Slot>>> {
     SLOTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The child of a fork has the parent's memory, but neither its threads nor its connections to drivers.
+/// Marks opened devices as lost. The child of a fork has the parent's memory, but neither its threads nor its connections
+/// to drivers.
 #[pyfunction]
 pub(crate) fn after_fork() {
     let opened = DEFAULT.opened.get().is_some() || slots().iter().any(|slot| slot.opened.get().is_some());
@@ -43,7 +44,7 @@ impl Slot {
         Arc::new(Slot { name, opened: OnceLock::new(), has_queue: OnceLock::new() })
     }
 
-    /// The device of a name.
+    /// The slot of a name, which is added if it is new.
     fn named(name: &str) -> Arc<Slot> {
         let mut slots = slots();
         if let Some(slot) = slots.iter().find(|slot| slot.name.as_deref() == Some(name)) {
@@ -58,7 +59,7 @@ impl Slot {
     pub(crate) fn device(&self, py: Python<'_>) -> PyResult<&zerostride::Device> {
         if FORKED.load(Ordering::Relaxed) {
             return Err(PyRuntimeError::new_err(
-                "this process was forked from one that had opened a device, which does not survive that: start processes by spawn (multiprocessing.set_start_method(\"spawn\"))",
+                "this process was forked after a device was opened, and a device does not survive a fork: start processes by spawn (multiprocessing.set_start_method(\"spawn\"))",
             ));
         }
         if let Some(device) = self.opened.get() {
@@ -70,7 +71,7 @@ impl Slot {
 
     fn open(&self) -> zerostride::Result<zerostride::Device> {
         let all = self.name.as_ref().map_or_else(Vec::new, |_| zerostride::Device::all());
-        // The name that an open device prints is one, too.
+        // The text that an open device prints is a valid name too.
         let printed = |name: &str| all.iter().find(|a| format!("{} ({})", a.name, a.backend) == name);
         let name = self.name.as_deref().map(|name| match printed(name) {
             Some(adapter) => format!("{}:{}", adapter.backend, adapter.index),
@@ -80,7 +81,7 @@ impl Slot {
             Some(name) => zerostride::Device::named(name)?,
             None => zerostride::Device::open()?,
         };
-        // An adapter that is open already under another name is that one, unless it has a twin.
+        // An adapter that is open under another name is the same device, unless two adapters look alike.
         let found = name.as_deref().and_then(|name| all.iter().find(|adapter| adapter.matches(name)));
         let is_alike =
             |a: &zerostride::Adapter, b: &zerostride::Adapter| a.backend == b.backend && a.name == b.name;
@@ -94,13 +95,13 @@ impl Slot {
         Ok(known.unwrap_or(device))
     }
 
-    /// Whether the open device has a queue: a result then waits for all that was asked for before it.
+    /// Whether the device is open and has a queue. Reading a result then waits for all earlier work.
     pub(crate) fn has_queue(&self) -> bool {
         let Some(device) = self.opened.get() else { return false };
         *self.has_queue.get_or_init(|| device.name() != "cpu")
     }
 
-    /// Whether both are one device, as far as is known without opening any.
+    /// Whether both are one device, as far as that is known without opening one.
     pub(crate) fn same(&self, other: &Slot) -> bool {
         std::ptr::eq(self, other)
             || match (self.opened.get(), other.opened.get()) {
@@ -109,7 +110,7 @@ impl Slot {
             }
     }
 
-    /// The device of an operation over operands of two.
+    /// Checks that both are one device, so that an operation may combine arrays on them.
     pub(crate) fn join(self: &Arc<Slot>, other: &Arc<Slot>, py: Python<'_>) -> PyResult<()> {
         if self.same(other) {
             return Ok(());
@@ -125,7 +126,7 @@ impl Slot {
         }
     }
 
-    /// The device's widest types up to these: the defaults are NumPy's where the device has them.
+    /// `wide` if the device has it, else `narrow`: the defaults are NumPy's where possible.
     fn widest(&self, py: Python<'_>, wide: DType, narrow: DType) -> PyResult<DType> {
         Ok(if self.device(py)?.supports(wide).is_ok() { wide } else { narrow })
     }
@@ -139,9 +140,9 @@ impl Slot {
     }
 }
 
-/// A device: `zs.Device("cpu")`, `zs.Device("vulkan:1")`, or the default one, which the environment variable
-/// `ZEROSTRIDE_DEVICE` names and which else is the best GPU, or the CPU where there is none. It is opened when
-/// something is first computed on it.
+/// A device: `zs.Device("cpu")`, `zs.Device("vulkan:1")`, or the default one. The environment variable
+/// `ZEROSTRIDE_DEVICE` names the default device. Without it, this is the best GPU, or the CPU on a machine without a GPU.
+/// The first computation opens the device.
 #[pyclass(frozen, from_py_object, module = "zerostride", name = "Device")]
 #[derive(Clone)]
 pub(crate) struct Device(pub(crate) Arc<Slot>);
@@ -154,7 +155,7 @@ impl Device {
         Device(name.map_or_else(|| DEFAULT.clone(), Slot::named))
     }
 
-    /// The adapter's name and the interface that reaches it, or `cpu`. Asking opens the device.
+    /// The adapter's name and interface, or `cpu`. This opens the device.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.0.device(py)?.name())
@@ -166,18 +167,18 @@ impl Device {
         Ok((object(self.0.default_int(py)?)?, object(self.0.default_float(py)?)?))
     }
 
-    /// Whether the device computes with a type.
+    /// Whether the device has an element type.
     fn supports(&self, py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.0.device(py)?.supports(crate::dtype::parse(dtype)?).is_ok())
     }
 
-    /// Waits until everything that was asked for has run.
+    /// Waits until all submitted work has run.
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         let device = self.0.device(py)?.clone();
         wait(py, self.0.has_queue(), move || device.synchronize())
     }
 
-    /// Bytes of arrays that are alive, and of memory kept for the next ones; nothing is counted on the CPU.
+    /// The bytes of live arrays, and the bytes of memory that is kept for later arrays. Both are 0 on the CPU.
     fn memory(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
         let memory = self.0.device(py)?.memory();
         Ok((memory.used, memory.idle))
@@ -210,13 +211,13 @@ impl Device {
         self.name(py)
     }
 
-    /// In another process the device of the same name, and the default one there for the default.
+    /// Another process opens the device by its name, or its own default device.
     fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (Option<String>,))> {
         Ok((slf.get_type().into_any().unbind(), (slf.get().0.name.clone(),)))
     }
 }
 
-/// What functions take as a device: an instance, a name, or nothing for the default.
+/// The device of an argument: a `Device`, a name, or `None` for the default.
 pub(crate) fn slot(device: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Slot>> {
     let Some(device) = device else { return Ok(DEFAULT.clone()) };
     match device.cast::<Device>() {
@@ -225,7 +226,7 @@ pub(crate) fn slot(device: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Slot>> {
     }
 }
 
-/// Every adapter of this machine and the CPU: name, interface, index, kind, driver. Opens none.
+/// Every adapter of this machine and the CPU, as name, interface, index, kind and driver. It opens none.
 #[pyfunction]
 pub(crate) fn adapters(py: Python<'_>) -> Vec<(String, &'static str, usize, String, String)> {
     let all = py.detach(zerostride::Device::all);

@@ -47,7 +47,7 @@ pub(crate) fn object(py: Python<'_>, dtype: DType) -> PyResult<Py<PyAny>> {
     Ok(py.import("numpy")?.call_method1("dtype", (bfloat16,))?.unbind())
 }
 
-/// The type that anything means of which NumPy makes a type: `zs.float32`, `"float32"`, `numpy.float32`.
+/// The type of an object that NumPy takes as a type: `zs.float32`, `"float32"`, `numpy.float32`.
 pub(crate) fn parse(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     let py = object.py();
     if let Some((dtype, _)) = objects(py)?.iter().find(|(_, known)| known.is(object)) {
@@ -70,7 +70,7 @@ pub(crate) fn parse(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     }
 }
 
-/// What values of a type are like.
+/// The kinds of types, in the order of promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Bool,
@@ -100,8 +100,8 @@ fn signed(size: usize) -> Option<DType> {
     })
 }
 
-/// The type of an operation over operands of two types (the standard's "Type Promotion Rules"). Beyond the
-/// standard, bool gives way to every other type, and an integer to every float, whatever its width (PyTorch).
+/// The type that two types promote to, by the standard's "Type Promotion Rules". Beyond the standard, bool promotes to
+/// every other type, and an integer to every float whatever its width, as in PyTorch.
 pub(crate) fn promote(a: DType, b: DType) -> PyResult<DType> {
     if a == b {
         return Ok(a);

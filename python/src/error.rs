@@ -6,8 +6,7 @@ use pyo3::exceptions::{
 };
 use zerostride::{Error, ErrorKind};
 
-/// The exception of an error: of the kind that Python has for it, with the crate's text. The line of the
-/// caller stands in Python's own traceback.
+/// The Python exception for an error, with the crate's text. Python's own traceback has the caller's line.
 pub(crate) fn raised(error: Error) -> PyErr {
     let text = error.message().to_string();
     match error.kind() {

@@ -1,4 +1,4 @@
-//! What the package's functions are made of, beside operators.
+//! The core's functions other than operators, which the package's Python functions call.
 
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -28,8 +28,8 @@ fn upload(
     if !bytes.is_c_contiguous() {
         return Err(PyValueError::new_err("a buffer to be read must lie in one piece, row by row"));
     }
-    // SAFETY: the buffer is contiguous, holds as many bytes, and lives until the end of this function. Another
-    // thread of Python that writes it meanwhile makes elements of either value, as it does when NumPy copies.
+    // SAFETY: the buffer is contiguous, has `length` bytes, and lives until the end of this function. If another
+    // thread of Python writes it meanwhile, elements have the old or the new value, as in a copy by NumPy.
     #[allow(unsafe_code)]
     let elements = match bytes.len_bytes() {
         0 => &[],
@@ -39,7 +39,7 @@ fn upload(
     Ok(Array::of(tensor, slot))
 }
 
-/// One value of any shape. Nothing is stored, and no device is opened.
+/// An array of one value. It takes no memory and opens no device.
 #[pyfunction]
 #[pyo3(signature = (shape, value, dtype, device=None))]
 fn full(
@@ -51,7 +51,7 @@ fn full(
 ) -> PyResult<Array> {
     let Some(number) = scalar(value)? else {
         return Err(PyTypeError::new_err(format!(
-            "{} is no number to fill an array with",
+            "full with a value of type {}: it takes a number or a bool",
             value.get_type().name()?
         )));
     };
@@ -103,7 +103,7 @@ fn reduce(
     })
 }
 
-/// The values of blocks of so many elements, of a reduction by its name.
+/// The values of a reduction, by its name in the crate, for each block of `block` elements.
 #[pyfunction]
 fn reduce_partial(
     py: Python<'_>,
@@ -115,7 +115,7 @@ fn reduce_partial(
     x.get().mapped(py, |expr| expr.reduce_partial(name, axes, block))
 }
 
-/// What becomes of the values of all blocks, of so many elements.
+/// The result of a reduction of `count` elements from the values of its blocks.
 #[pyfunction]
 fn reduce_join(
     py: Python<'_>,
@@ -135,7 +135,7 @@ fn permute(py: Python<'_>, x: &Bound<'_, Array>, axes: Vec<isize>) -> PyResult<A
     x.get().viewed(py, |expr| expr.permute(axes))
 }
 
-/// Windows along axes, which become the last ones.
+/// Windows along axes. The axes within a window come last.
 #[pyfunction]
 fn windows(py: Python<'_>, x: &Bound<'_, Array>, lengths: Vec<usize>, axes: Vec<usize>) -> PyResult<Array> {
     x.get().viewed(py, |expr| expr.windows(lengths, axes))
@@ -161,13 +161,13 @@ fn flip(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
     x.get().viewed(py, |expr| expr.flip(axis))
 }
 
-/// Elements moved along axes; those that leave come back at the other end.
+/// Elements shifted along axes. Elements shifted past the end return at the start.
 #[pyfunction]
 fn roll(py: Python<'_>, x: &Bound<'_, Array>, shifts: Vec<isize>, axes: Vec<isize>) -> PyResult<Array> {
     x.get().mapped(py, |expr| expr.roll(shifts, axes))
 }
 
-/// Another shape of as many elements: a view where that is one, else of a copy row by row.
+/// The elements in another shape: as a view where possible, else of a copy in row-major order.
 #[pyfunction]
 fn reshape(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<isize>) -> PyResult<Array> {
     let array = x.get();
@@ -187,18 +187,18 @@ fn reshape(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<isize>) -> PyResult<
     Array::new(py, compact.reshape(&shape), 0, 0, array.slot.clone())
 }
 
-/// Arrays of one type one after the other along an axis.
+/// Arrays of one type joined along an axis.
 #[pyfunction]
 fn concat(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: isize) -> PyResult<Array> {
     let Some(first) = arrays.first().map(|array| array.get()) else {
-        return Err(PyValueError::new_err("concat takes an array at least"));
+        return Err(PyValueError::new_err("concat of no arrays: it takes an array at least"));
     };
     let (parts, depth, work) = joined(py, first, &arrays)?;
     let parts: Vec<AnyExpr> = parts.iter().map(|part| part.cast(first.dtype)).collect();
     Array::new(py, AnyExpr::concat(&parts, axis), depth + 1, work, first.slot.clone())
 }
 
-/// The expressions of some arrays, on the device of the first; and the most that was put off, and the most work, of one.
+/// The expressions of arrays on one device, with the greatest depth and the greatest work among them.
 fn joined(
     py: Python<'_>,
     first: &Array,
@@ -214,31 +214,31 @@ fn joined(
     Ok((parts, depth, work))
 }
 
-/// Products of arrays of one type, summed as an equation says.
+/// Sums of products of arrays of one type, by an equation.
 #[pyfunction]
 fn einsum(py: Python<'_>, equation: &str, arrays: Vec<Bound<'_, Array>>) -> PyResult<Array> {
     let Some(first) = arrays.first().map(|array| array.get()) else {
-        return Err(PyValueError::new_err("einsum takes an array at least"));
+        return Err(PyValueError::new_err("einsum of no arrays: it takes an array at least"));
     };
     let (parts, depth, work) = joined(py, first, &arrays)?;
     let product = AnyExpr::einsum(equation, &parts);
     let sizes: f64 = arrays.iter().map(|array| array.get().size() as f64).product();
-    // Each length of a product of two matrices stands in two of three shapes.
+    // The work is rows * columns * inner. Each length occurs in two of the three shapes, hence the square root.
     let result = product.shape().map_or(0, |shape| shape.iter().product()) as f64;
     Array::new(py, product, depth + 1, work.max((sizes * result).sqrt() as usize), first.slot.clone())
 }
 
-/// What leads to an element along an axis of a table.
+/// The index along an axis of a table.
 #[derive(FromPyObject)]
 enum Along<'py> {
-    /// An index of integers.
+    /// An array of integers.
     Index(Bound<'py, Array>),
     /// The coordinate along an axis of the result.
     Axis(isize),
 }
 
-/// The elements of a table by an index for each of its axes, as many as `shape` has. An index counts from the end if it
-/// is negative, and one outside of its axis leads to the nearest element.
+/// The elements of a table at an index for each of its axes. Indices broadcast to `shape`. A negative index counts from
+/// the end, and an index that is out of range is clamped to its axis.
 #[pyfunction]
 fn lookup(py: Python<'_>, x: &Bound<'_, Array>, along: Vec<Along<'_>>, shape: Vec<usize>) -> PyResult<Array> {
     let table = x.get();
@@ -259,7 +259,7 @@ fn lookup(py: Python<'_>, x: &Bound<'_, Array>, along: Vec<Along<'_>>, shape: Ve
     Array::new(py, expr.at(indices), depth + 1, work, table.slot.clone())
 }
 
-/// Two arrays under the shape that a rule of another system gives them.
+/// Two arrays broadcast together by the rule of another system.
 #[pyfunction]
 #[pyo3(signature = (a, b, rule, axis=None, axes=None))]
 fn align(
@@ -299,7 +299,7 @@ pub(crate) fn rule_of(name: &str, axis: Option<isize>, axes: Option<Vec<usize>>)
             Some(axes) => Broadcast::Explicit { axes },
             None => {
                 return Err(PyTypeError::new_err(
-                    "the rule 'explicit' takes axes: an axis of b for each of a",
+                    "the rule 'explicit' takes axes: an axis of b for each axis of a",
                 ));
             }
         },
@@ -324,7 +324,7 @@ fn weak_type(py: Python<'_>, dtype: &Object<'_>, number: &Object<'_>) -> PyResul
     dtype::object(py, weak(py, dtype::parse(dtype)?, number, &DEFAULT)?)
 }
 
-/// The operations, compositions and reductions of the crate, each with what it does.
+/// The operations, compositions and reductions of the crate, each with its documentation.
 #[pyfunction]
 fn documentation() -> Vec<(&'static str, &'static str)> {
     let all = operations().map(|op| (op.name, op.doc));

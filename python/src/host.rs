@@ -1,4 +1,4 @@
-//! Elements in memory of the host, as a buffer of Python.
+//! Elements in host memory, as a Python buffer.
 
 use std::ffi::c_int;
 use std::sync::Mutex;
@@ -7,11 +7,11 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use zerostride::HostBytes;
 
-/// Bytes of an array's elements, which this crate does not write any more. They are read through Python's buffer
-/// protocol, and live as long as whoever reads them.
+/// The bytes of an array's elements, which this crate no longer writes. They are read through Python's buffer protocol,
+/// and live as long as a buffer refers to them.
 #[pyclass(frozen, module = "zerostride._core")]
 pub(crate) struct Host {
-    /// Kept alive; the mutex is only there because what it holds is sent between threads and not shared.
+    /// Keeps the memory alive. The content is `Send` and not `Sync`, hence the mutex.
     _bytes: Mutex<Box<dyn Send>>,
     address: usize,
     length: usize,
@@ -19,13 +19,13 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Memory of an array, which is only read.
+    /// The memory of an array, which is read-only.
     pub(crate) fn shared(bytes: HostBytes) -> Host {
         let (address, length) = (bytes.as_ptr() as usize, bytes.len());
         Host { _bytes: Mutex::new(Box::new(bytes)), address, length, is_read_only: true }
     }
 
-    /// A copy, which whoever has it may write.
+    /// A copy, which Python may write.
     pub(crate) fn copied(mut bytes: Vec<u8>) -> Host {
         let (address, length) = (bytes.as_mut_ptr() as usize, bytes.len());
         Host { _bytes: Mutex::new(Box::new(bytes)), address, length, is_read_only: false }
@@ -39,13 +39,13 @@ impl Host {
     }
 
     /// # Safety
-    /// `view` is one that the interpreter gives to be filled.
+    /// `view` points to a buffer that the interpreter passes to be filled.
     #[allow(unsafe_code)]
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let host = slf.get();
-        // SAFETY: the bytes stay where they are while `slf` lives, to which the filled view holds a reference:
-        // they lie on the heap or in mapped memory, and moving their owner does not move them. An array's own are
-        // told to be read-only, and are never written by this crate, which copies memory that a `HostBytes` reads.
+        // SAFETY: the filled view holds a reference to `slf`, and the bytes do not move while `slf` lives: they are on the
+        // heap or in mapped memory, so moving their owner does not move them. An array's own bytes are declared read-only.
+        // This crate never writes them either: it copies memory that a `HostBytes` reads before a write.
         let filled = unsafe {
             ffi::PyBuffer_FillInfo(
                 view,

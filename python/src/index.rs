@@ -1,4 +1,4 @@
-//! Indexing by integers, slices, ellipses and new axes: views. Other keys are Python's part of the package.
+//! Indexing by integers, slices, ellipses and new axes, which make views. `_indexing.py` handles other keys.
 
 use std::ops::Bound as End;
 
@@ -14,15 +14,15 @@ use crate::operators::{constant, made, scalar, weak};
 
 /// A part of a key.
 enum Item {
-    /// One index of an axis, which goes.
+    /// One index, which removes the axis.
     At(isize),
-    /// Every `step`-th of so many indexes from the first on.
+    /// `count` indices, `step` apart, from `first` on.
     Range { first: isize, step: isize, count: usize },
     /// A new axis of length 1.
     New,
 }
 
-/// A key as parts for each axis; none where a part is no number, slice, ellipsis or new axis.
+/// The parts of a key for each axis, or `None` if a part is no number, slice, ellipsis or new axis.
 fn items(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Option<Vec<Item>>> {
     let parts: Vec<Bound<'_, PyAny>> = match key.cast::<PyTuple>() {
         Ok(tuple) => tuple.iter().collect(),
@@ -68,7 +68,7 @@ fn items(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Option<Vec<Item>>> {
             axis += 1;
         } else {
             let index: isize = part.extract().map_err(|_| {
-                PyIndexError::new_err(format!("an index is outside of axis {axis} of {shape}"))
+                PyIndexError::new_err(format!("an index is out of range for axis {axis} of {shape}"))
             })?;
             let length = shape[axis] as isize;
             let at = if index < 0 { index + length } else { index };
@@ -85,8 +85,7 @@ fn items(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Option<Vec<Item>>> {
     Ok(Some(items))
 }
 
-/// Whether a part of a key is one integer: of Python, or what tells that it is one, an array of NumPy or of this
-/// package excepted.
+/// Whether a part of a key is one integer: Python's, or an object with `__index__` that is no array.
 fn is_index(part: &Bound<'_, PyAny>) -> PyResult<bool> {
     if part.is_instance_of::<PyBool>() {
         return Ok(false);
@@ -97,7 +96,7 @@ fn is_index(part: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(!part.is_instance_of::<Array>() && !part.hasattr("__len__")? && part.hasattr("__index__")?)
 }
 
-/// The elements that a key names.
+/// The view that a key selects.
 fn view(expr: &AnyExpr, items: &[Item], shape: &Shape) -> AnyExpr {
     let mut expr = expr.clone();
     let (mut axis, mut source) = (0, 0);
@@ -122,8 +121,7 @@ fn view(expr: &AnyExpr, items: &[Item], shape: &Shape) -> AnyExpr {
     expr
 }
 
-/// A value as elements that are written to an array: of its type and on its device, unless it is of a kind that the
-/// type does not hold.
+/// A value to write to an array, converted to its type and on its device. A value of a higher kind is an error.
 fn as_written(x: &Array, value: &Bound<'_, PyAny>) -> PyResult<AnyExpr> {
     let py = value.py();
     let kinds = |from: &str| {
@@ -150,7 +148,7 @@ fn as_written(x: &Array, value: &Bound<'_, PyAny>) -> PyResult<AnyExpr> {
     Ok(array.part().expr.cast(x.dtype))
 }
 
-/// A value as an array of the elements that are written to `x` for it.
+/// A value converted to an array of the type of `x`, to write to `x`.
 #[pyfunction]
 pub(crate) fn written(py: Python<'_>, x: &Bound<'_, Array>, value: &Bound<'_, PyAny>) -> PyResult<Array> {
     let x = x.get();

@@ -1,6 +1,6 @@
-//! Operations: operands of arrays and Python's numbers, the type they have together, and the operators.
+//! Elementwise operations: operands, the types that they promote to, and the operators.
 
-// What calls the methods that the table makes is unsafe code of PyO3, which bears the names that the table has.
+// The macro below makes methods. PyO3 calls them from unsafe code that it generates at the same place.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use crate::array::{Array, Part};
 use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
 
-/// What is done to operands before an operation of the crate takes them.
+/// The conversion of operands before an operation of the crate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// They get one type.
+    /// Operands are promoted to one type.
     Same,
     /// Integers and bool become the default float.
     Float,
-    /// Integers are the result as they are, as those of `floor`.
+    /// An integer is the result unchanged, as in `floor`.
     Whole,
-    /// Truth values of them.
+    /// Operands become bool.
     Truth,
-    /// Integers are finite numbers.
+    /// An integer is finite and no NaN.
     Finite,
 }
 
@@ -43,20 +43,19 @@ impl Rule {
     }
 }
 
-/// An operand.
 enum Operand<'py> {
     Array(Bound<'py, Array>),
-    /// A number of Python, which takes the type of the arrays.
+    /// A Python number, which takes the type of the arrays.
     Scalar(Scalar),
 }
 
-/// The device of the first array among objects; none where none is an array.
+/// The device of the first array among objects, if there is one.
 fn device_of(objects: &[&Bound<'_, PyAny>]) -> Option<Device> {
     let array = objects.iter().find_map(|object| object.cast::<Array>().ok())?;
     Some(Device(array.get().slot.clone()))
 }
 
-/// What an object is as an operand, if it is any. What is not on any device yet goes to `device`.
+/// An object as an operand, or `None` if it is no array and no number. Arrays of NumPy are uploaded to `device`.
 fn operand<'py>(object: &Bound<'py, PyAny>, device: Option<&Device>) -> PyResult<Option<Operand<'py>>> {
     if let Ok(array) = object.cast::<Array>() {
         return Ok(Some(Operand::Array(array.clone())));
@@ -64,14 +63,13 @@ fn operand<'py>(object: &Bound<'py, PyAny>, device: Option<&Device>) -> PyResult
     if let Some(scalar) = scalar(object)? {
         return Ok(Some(Operand::Scalar(scalar)));
     }
-    // Arrays and scalars of NumPy become arrays.
     if object.hasattr("__array_interface__")? {
         return Ok(Some(Operand::Array(made(object, device)?)));
     }
     Ok(None)
 }
 
-/// What `asarray` makes of an object, on a device or the default one.
+/// The result of `asarray` for an object, on a device or the default one.
 pub(crate) fn made<'py>(object: &Bound<'py, PyAny>, device: Option<&Device>) -> PyResult<Bound<'py, Array>> {
     let options = PyDict::new(object.py());
     options.set_item("device", device.cloned())?;
@@ -79,7 +77,7 @@ pub(crate) fn made<'py>(object: &Bound<'py, PyAny>, device: Option<&Device>) -> 
     Ok(array.cast_into::<Array>()?)
 }
 
-/// A number of Python.
+/// An object as a Python number, or `None` if it is no number.
 pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     if object.is_exact_instance_of::<PyFloat>() || object.is_instance_of::<PyFloat>() {
         return Ok(Some(Scalar::Float(object.extract()?)));
@@ -94,8 +92,7 @@ pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     Ok(None)
 }
 
-/// The type that an array of `dtype` and a number have together: the array's, unless the number is of a kind that
-/// it does not hold.
+/// The type that an array of `dtype` and a number promote to: the array's, unless the number is of a higher kind.
 pub(crate) fn weak(py: Python<'_>, dtype: DType, scalar: Scalar, slot: &Slot) -> PyResult<DType> {
     Ok(match (scalar, dtype::kind(dtype)) {
         (Scalar::Bool(_), _) => dtype,
@@ -105,8 +102,8 @@ pub(crate) fn weak(py: Python<'_>, dtype: DType, scalar: Scalar, slot: &Slot) ->
     })
 }
 
-/// A number as an element of a type. Beyond the largest of a float type it is infinite, as in NumPy; beyond an
-/// integer type it is an error.
+/// A number as an element of a type. A number that is out of a float type's range is infinite, as in NumPy. A number
+/// that is out of an integer type's range is an error.
 pub(crate) fn constant(dtype: DType, scalar: Scalar) -> PyResult<AnyExpr> {
     let scalar = match (scalar, dtype::kind(dtype)) {
         (Scalar::Bool(value), Kind::Integer | Kind::Float) => Scalar::Int(value.into()),
@@ -126,7 +123,7 @@ pub(crate) fn constant(dtype: DType, scalar: Scalar) -> PyResult<AnyExpr> {
     }
 }
 
-/// The operation `op` of operands that follow a rule; none where one of them is no operand.
+/// The operation `op` of operands that a rule converts, or `None` if an object is no operand.
 pub(crate) fn apply(
     py: Python<'_>,
     op: &str,
@@ -155,7 +152,7 @@ pub(crate) fn apply(
         }
     }
     let Some((mut dtype, slot)) = together else {
-        return Err(PyTypeError::new_err("an operation takes an array at least, and got numbers alone"));
+        return Err(PyTypeError::new_err("an operation of numbers alone: it takes an array at least"));
     };
     for operand in &operands {
         if let Operand::Scalar(scalar) = operand {
@@ -182,13 +179,13 @@ pub(crate) fn apply(
     let whole = dtype::kind(dtype) == Kind::Integer;
     let expr = match rule {
         Rule::Whole if whole => exprs.swap_remove(0),
-        // Every integer is one that equals itself, and none of those differs from itself.
+        // Every integer equals itself, so these comparisons make an array of true or of false.
         Rule::Finite if whole => {
             let op = if op == "is_finite" { "eq" } else { "ne" };
             AnyExpr::call(op, &[exprs[0].clone(), exprs[0].clone()])
         }
         _ if op == "div_floor" && dtype::kind(dtype) == Kind::Float => floor_divided(&exprs),
-        // Of what has no NaN they are the others.
+        // Without NaN, `fmax` is `max` and `fmin` is `min`.
         _ if op == "fmax" && dtype::kind(dtype) != Kind::Float => AnyExpr::call("max", &exprs),
         _ if op == "fmin" && dtype::kind(dtype) != Kind::Float => AnyExpr::call("min", &exprs),
         _ => AnyExpr::call(op, &exprs),
@@ -202,8 +199,8 @@ pub(crate) fn apply(
     Ok(Some(result))
 }
 
-/// The quotient of floats rounded down, which the standard has be that of the operands where one is infinite: an
-/// infinity or a zero. NumPy and the crate give NaN and -1 there.
+/// The quotient of floats rounded down. If an operand is infinite, the standard requires the unrounded quotient, which
+/// is infinite or zero, where NumPy and the crate have NaN and -1.
 fn floor_divided(operands: &[AnyExpr]) -> AnyExpr {
     let infinite: Vec<AnyExpr> =
         operands.iter().map(|operand| AnyExpr::call("is_inf", std::slice::from_ref(operand))).collect();
@@ -211,8 +208,7 @@ fn floor_divided(operands: &[AnyExpr]) -> AnyExpr {
     AnyExpr::call("or", &infinite).select(quotient, AnyExpr::call("div_floor", operands))
 }
 
-/// An operation by its name in the crate: `same`, `float`, `whole`, `truth` or `finite` says what becomes of its
-/// operands' types.
+/// An operation by its name in the crate. The rule `same`, `float`, `whole`, `truth` or `finite` converts its operands.
 #[pyfunction(name = "apply")]
 #[pyo3(signature = (op, rule, /, *operands))]
 pub(crate) fn call(py: Python<'_>, op: &str, rule: &str, operands: &Bound<'_, PyTuple>) -> PyResult<Array> {
@@ -228,7 +224,7 @@ pub(crate) fn call(py: Python<'_>, op: &str, rule: &str, operands: &Bound<'_, Py
     })
 }
 
-/// `a` where a condition is true, else `b`.
+/// `a` where a condition is true, and `b` elsewhere.
 #[pyfunction]
 pub(crate) fn select(
     py: Python<'_>,
@@ -282,7 +278,7 @@ pub(crate) fn select(
     Array::new(py, expr, depth + 1, work, condition.slot.clone())
 }
 
-/// Two operands' operation, or what tells Python to ask the other operand.
+/// An operation of two operands, or `NotImplemented`, with which Python tries the other operand's method.
 fn binary(op: &str, rule: Rule, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     let py = a.py();
     match apply(py, op, rule, &[a, b])? {
@@ -335,7 +331,7 @@ operators! {
     Same "shr" __rshift__ __rrshift__ __irshift__;
 }
 
-/// Python's third operand of `pow`, which is there for its integers.
+/// Refuses the third operand of `pow`, which is for Python's integers.
 fn no_modulus(modulus: &Bound<'_, PyAny>) -> PyResult<()> {
     match modulus.is_none() {
         true => Ok(()),

@@ -1,4 +1,4 @@
-//! Shapes by the rules of other systems: a target shape, and PyTorch's warning.
+//! Broadcasting to a shape by the rules of other systems, and PyTorch's warning.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,8 +11,8 @@ use crate::functions::rule_of;
 
 static WARNS: AtomicBool = AtomicBool::new(false);
 
-/// An array stretched to a shape by the rule of a system. By `torch` -1 keeps a length. By `onnx` and `bidirectional`
-/// the result may exceed the shape; by any other rule it has that shape.
+/// An array broadcast to a shape by the rule of another system. With `torch`, -1 keeps a length. With `onnx` and
+/// `bidirectional`, the result may be larger than the shape. With any other rule, the result has the shape.
 #[pyfunction]
 #[pyo3(signature = (x, shape, rule, axis=None, axes=None))]
 fn broadcast_by(
@@ -29,7 +29,7 @@ fn broadcast_by(
     let lengths: Result<Vec<usize>, _> = shape.iter().map(|&length| usize::try_from(length)).collect();
     let Ok(lengths) = lengths else {
         return Err(PyValueError::new_err(format!(
-            "{shape:?} for the shape of broadcast_to: it takes integers from 0 on"
+            "{shape:?} for the shape of broadcast_to: it takes integers of 0 or more"
         )));
     };
     let target = Shape::from(lengths);
@@ -54,7 +54,7 @@ fn warn_on_reinterpreted_shapes(enabled: bool) {
     WARNS.store(enabled, Ordering::Relaxed);
 }
 
-/// Warns of operands that an operation broadcast, where that is asked for and due.
+/// Warns about operands whose broadcast older code may have meant in another way, if the warning is on.
 pub(crate) fn warn<'a>(py: Python<'_>, shapes: impl Iterator<Item = &'a Shape>) -> PyResult<()> {
     if !WARNS.load(Ordering::Relaxed) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Sorting, what is found by it, and what is written by a computed index.
+//! Sorting, the functions that sort, and writes at computed indices.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,7 +19,7 @@ fn argsort(py: Python<'_>, x: &Bound<'_, Array>, axis: isize, descending: bool) 
     x.get().mapped(py, |expr| if descending { expr.argsort_descending(axis) } else { expr.argsort(axis) })
 }
 
-/// One operation of two arrays.
+/// The expression `of` two arrays on one device.
 fn both(
     py: Python<'_>,
     x: &Array,
@@ -32,7 +32,7 @@ fn both(
     Array::new(py, of(a.expr, b.expr), depth, work, x.slot.clone())
 }
 
-/// Where values would go into a sorted array of one axis, as uint32.
+/// The indices at which values keep a sorted array of one axis sorted, as uint32.
 #[pyfunction]
 fn searchsorted(
     py: Python<'_>,
@@ -44,19 +44,19 @@ fn searchsorted(
     both(py, x.get(), values.get(), |x, values| x.searchsorted(values, side))
 }
 
-/// Whether elements are among others.
+/// Whether each element of `x` is an element of `test`.
 #[pyfunction]
 fn isin(py: Python<'_>, x: &Bound<'_, Array>, test: &Bound<'_, Array>) -> PyResult<Array> {
     both(py, x.get(), test.get(), |x, test| x.isin(test))
 }
 
-/// How many elements are 0, 1 and so on, as uint32.
+/// The count of each of the integers below `bins`, as uint32.
 #[pyfunction]
 fn bincount(py: Python<'_>, x: &Bound<'_, Array>, bins: usize) -> PyResult<Array> {
     x.get().mapped(py, |expr| expr.bincount(bins))
 }
 
-/// The sums of elements of each key.
+/// The sum of the elements of each key.
 #[pyfunction]
 fn segment_sum(
     py: Python<'_>,
@@ -67,7 +67,7 @@ fn segment_sum(
     both(py, x.get(), keys.get(), |x, keys| x.segment_sum(keys, count))
 }
 
-/// A quantile along an axis, by NumPy's name of what lies between two elements.
+/// A quantile along an axis. `method` is NumPy's name of the rule for a quantile between two elements.
 #[pyfunction]
 fn quantile(py: Python<'_>, x: &Bound<'_, Array>, q: f64, axis: isize, method: &str) -> PyResult<Array> {
     let between = match method {
@@ -78,7 +78,7 @@ fn quantile(py: Python<'_>, x: &Bound<'_, Array>, q: f64, axis: isize, method: &
         "nearest" => Between::Nearest,
         _ => {
             return Err(PyValueError::new_err(format!(
-                "no quantile is called '{method}': there are linear, lower, higher, midpoint and nearest"
+                "'{method}' for the method of a quantile: there are linear, lower, higher, midpoint and nearest"
             )));
         }
     };
@@ -90,7 +90,7 @@ fn median(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> 
     x.get().mapped(py, |expr| expr.median(axis))
 }
 
-/// The coordinates of elements that are not zero, as uint32: a row for each axis. Their number is read.
+/// The coordinates of elements other than zero, as uint32, with a row for each axis. Their number is read.
 #[pyfunction]
 fn nonzero(py: Python<'_>, x: &Bound<'_, Array>) -> PyResult<Array> {
     let tensor = x.get().tensor(py)?;
@@ -106,8 +106,8 @@ fn compress(py: Python<'_>, x: &Bound<'_, Array>, mask: &Bound<'_, Array>) -> Py
     Ok(Array::of(wait(py, true, move || tensor.compress(&mask))?, x.slot.clone()))
 }
 
-/// The different elements, where each is first, which of them each element is, and how often each is there. Their number is
-/// read.
+/// The distinct elements, the index of the first occurrence of each, the index of the distinct element that each
+/// element is, and the number of occurrences. The number of distinct elements is read.
 #[pyfunction]
 fn unique(py: Python<'_>, x: &Bound<'_, Array>) -> PyResult<(Array, Array, Array, Array)> {
     let (tensor, slot) = (x.get().tensor(py)?, &x.get().slot);
@@ -117,7 +117,7 @@ fn unique(py: Python<'_>, x: &Bound<'_, Array>) -> PyResult<(Array, Array, Array
     Ok((values, indices, inverse, counts))
 }
 
-/// The elements, where indices of leading axes are with updates in their place.
+/// The elements, with updates in place of the elements at indices along the leading axes.
 #[pyfunction]
 fn scatter(
     py: Python<'_>,

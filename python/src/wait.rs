@@ -1,4 +1,4 @@
-//! Waiting for work of the crate such that Ctrl-C ends the wait.
+//! Waiting for work of the crate, in a way that Ctrl-C interrupts.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -10,14 +10,14 @@ use pyo3::prelude::*;
 
 use crate::error::raised;
 
-/// Elements from which on work is long.
+/// The number of elements from which on work counts as long.
 pub(crate) const LONG: usize = 1 << 21;
 
-/// How often a thread that does long work is asked for its result.
+/// The time between two checks for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Does work of this crate without holding the interpreter. Work that may be long is another thread's, and Ctrl-C
-/// ends the wait for it: its result is dropped.
+/// Does work without holding the interpreter. Work that may be long runs on another thread. Ctrl-C ends the wait, and
+/// the result of the work is then dropped.
 pub(crate) fn wait<T: Send + 'static>(
     py: Python<'_>,
     may_be_long: bool,
@@ -31,12 +31,12 @@ pub(crate) fn wait<T: Send + 'static>(
     let job = move || {
         let result = work();
         drop(long);
-        // Whoever waited may have gone.
+        // Ctrl-C may have dropped the receiver.
         drop(sender.send(result));
     };
     begin(Box::new(job))
-        .map_err(|error| PyRuntimeError::new_err(format!("no thread to compute on: {error}")))?;
-    // A receiver is one thread's, and the wait is done without the interpreter.
+        .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread to compute on: {error}")))?;
+    // A receiver is not `Sync`, which `py.detach` requires.
     let receiver = Mutex::new(receiver);
     loop {
         let answer =
@@ -51,7 +51,7 @@ pub(crate) fn wait<T: Send + 'static>(
     }
 }
 
-/// Work that may be long, while it is under way.
+/// Counts work that may be long while it runs.
 struct Long;
 
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
@@ -69,22 +69,22 @@ impl Drop for Long {
     }
 }
 
-/// Whether work that may be long is under way, waited for or not. A queue that it holds holds other work up.
+/// Whether work that may be long is running, even if nothing waits for it. Its queue delays other work.
 pub(crate) fn is_busy() -> bool {
     UNDER_WAY.load(Ordering::Relaxed) > 0
 }
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads without a job. To send one to them takes a third of the time that beginning a thread takes.
+/// Threads without a job. Sending a job to a thread takes a third of the time of starting one.
 static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
 
-/// Does a job on another thread.
+/// Runs a job on another thread.
 fn begin(job: Job) -> std::io::Result<()> {
     let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let known = idle().pop();
     if let Some(thread) = known {
-        // It waits for jobs for ever.
+        // The thread waits for jobs for ever, so sending cannot fail.
         let _ = thread.send(job);
         return Ok(());
     }

@@ -1,4 +1,4 @@
-"""A plugin of pytest for the array API standard's own tests: leaves out what is no part of this package.
+"""A plugin of pytest for the array API standard's own tests: leaves out parts that this package does not have.
 
 Complex numbers and Fourier transforms are not here, nor eigenvalues that may be complex. The suite skips most of their tests by
 itself; some of its cases name them only in their ids.

@@ -1,4 +1,4 @@
-"""What tests of all kinds need."""
+"""Fixtures and helpers of all tests."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What is not on any device yet goes to that of the array beside it, and nothing else moves unasked."""
+"""Operands without a device go to the device of the array beside them, and nothing else moves unasked."""
 
 import numpy as np
 import pytest

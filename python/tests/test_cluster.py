@@ -45,7 +45,7 @@ CODE = """
 """
 
 
-# Not at the top: a worker imports what its script does.
+# Not at the top, because a worker imports its script.
 KILLS = """
     import logging, os, signal, time
 
@@ -97,7 +97,7 @@ def test_workers_chunks_and_a_killed_worker_change_no_bit(tmp_path):
     assert len(one.split()) == 3
     assert run(tmp_path, 2, chunk=10) == one
     if os.environ.get("ZEROSTRIDE_DEVICE") == "cpu":
-        # The rest asks Dask alone, and opening adapters in so many processes takes its time.
+        # The rest tests Dask alone, and opening adapters in many processes takes long.
         assert run(tmp_path, 4) == one
         assert run(tmp_path, 2, kill=True) == one
 

@@ -119,7 +119,7 @@ def test_chunks_that_end_elsewhere_are_an_error():
         zerostride.dask.reduce(x, "sum", axis=0)
     with pytest.raises(ValueError, match="along axis 1"):
         zerostride.dask.reduce(x.rechunk((1024, 2)), "sum")
-    with pytest.raises(ValueError, match="no reduction in parts is called 'median'"):
+    with pytest.raises(ValueError, match="no reduction of chunks is called 'median'"):
         zerostride.dask.reduce(x, "median", axis=0)
 
 

@@ -76,7 +76,7 @@ FOLDS = "sum nansum mean nanmean max nanmax min nanmin count var nanvar std nans
 @pytest.mark.parametrize("engine", ["flox", "numpy"])
 @pytest.mark.parametrize("name", [*FOLDS, "argmax", "nanmedian"])
 def test_groups_of_flox(name, engine):
-    """flox writes what it finds for each group into an array of NumPy; the folds are ours."""
+    """flox writes the result of each group into an array of NumPy. The reductions are ours."""
     flox = pytest.importorskip("flox")
     if engine == "flox" and name not in FOLDS:
         pytest.skip("flox has no such engine for it, or one by complex numbers")

@@ -32,7 +32,7 @@ def ours(key):
 def test_reading(key):
     x = zs.asarray(ELEMENTS)
     same(x[ours(key)], np.asarray(ELEMENTS[key]))
-    # Of what is computed, too.
+    # Also of computed arrays.
     same((x + 1)[ours(key)], np.asarray((ELEMENTS + 1)[key]))
 
 

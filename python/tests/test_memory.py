@@ -1,4 +1,4 @@
-"""Memory: what is dropped is given back, and what does not fit is an error."""
+"""Memory: a dropped array returns its memory, and an array that does not fit is an error."""
 
 import resource
 import sys

@@ -42,7 +42,7 @@ V = np.float32([1, 2.5, -3, 4])
 GAPS = np.float32([[1, np.nan, 3], [4, 5, np.nan]])
 I = np.int32([3, 0, 2, 1, 3])  # noqa: E741
 UP = np.float32([0, 1, 3, 6])
-# What is called, where it is not the function of `a`.
+# The call of a name, if it is not the function of `a` alone.
 CALLS = {
     **{name: "np.{}(a, a)" for name in """
         add array_equal allclose arctan2 copysign divide equal float_power floor_divide fmax fmin fmod greater hypot isclose
@@ -115,7 +115,7 @@ def read(monkeypatch):
 
 def kind(name, read):
     """Where a function is computed, having held its values against NumPy's."""
-    # Uploads of what is compared read nothing; an expression of the host's own path is no read either.
+    # Uploads for comparisons read nothing. An expression on the CPU path is no read either.
     try:
         ours = called(name, zs.asarray)
     except TypeError as error:

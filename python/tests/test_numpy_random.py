@@ -11,7 +11,7 @@ CASES = 30 if zs.Device().name == "cpu" else 2
 
 
 class Draw:
-    """What a case is made of."""
+    """The parts of a case."""
 
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
@@ -26,7 +26,7 @@ class Draw:
         return tuple(self.count(shortest, longest) for _ in range(self.count(least, most)))
 
     def array(self, shape=None, dtype=None, gaps=False):
-        """Small integers, as floats halves of them: what is added up is exact."""
+        """Small integers, or halves of them as floats, so that sums are exact."""
         shape = self.shape() if shape is None else shape
         dtype = dtype or self.one(np.float32, np.float32, np.int32)
         values = self.random.integers(-12, 13, size=shape)
@@ -253,7 +253,7 @@ def test_random_cases(kind):
         try:
             theirs = call(*arrays)
         except (ValueError, TypeError, IndexError, ZeroDivisionError) as error:
-            # What NumPy refuses is refused, in one way or another.
+            # If NumPy refuses a case, it is refused here too, by any exception.
             with pytest.raises((ValueError, TypeError, IndexError, ZeroDivisionError)):
                 print(kind, number, error, call(*map(zs.asarray, arrays)))
             continue

@@ -125,7 +125,7 @@ def test_the_rest_of_the_namespace():
     assert set(info.dtypes(kind=("bool", "real floating"))) <= {"bool", "float32", "float64"}
 
 
-# What a function gives of one number.
+# The result of a function for one number.
 CASES = {
     "acos": [(nan, nan), (1.5, nan), (-1.5, nan), (1, 0.0)],
     "acosh": [(nan, nan), (0.5, nan), (1, 0.0), (inf, inf)],
@@ -243,7 +243,7 @@ def test_special_cases_of_reductions(dtype):
     assert math.isnan(zs.var(zs.asarray([1], dtype=dtype), correction=1).item())
 
 
-# What integers and floats of these widths have together.
+# The promotion of integers and floats of these widths.
 PROMOTION = {
     ("int8", "int16"): "int16", ("int8", "uint8"): "int16", ("int8", "uint16"): "int32", ("int8", "uint32"): "int64",
     ("int16", "uint8"): "int16", ("int16", "uint16"): "int32", ("int32", "uint8"): "int32", ("int32", "uint32"): "int64",

@@ -1,4 +1,4 @@
-"""The stubs say what there is, and a type checker knows every name."""
+"""The stubs list every name, and a type checker knows them."""
 
 import ast
 import inspect
@@ -25,7 +25,7 @@ def test_the_core():
     stubs = {node.name for node in array.body if isinstance(node, ast.FunctionDef)}
     stubs |= {node.target.id for node in array.body if isinstance(node, ast.AnnAssign)}
     inherited = set(dir(object)) | {"__module__", "__doc__"}
-    # What Python calls by itself, and nobody by name.
+    # Methods that Python calls, and no user by name.
     silent = {name for name in dir(zs.Array) if name.startswith("__i") and name not in ("__index__", "__int__", "__iter__", "__invert__")}
     silent |= {"__array_function__", "__array_priority__", "__array_ufunc__", "__copy__", "__deepcopy__", "__dask_tokenize__", "__delitem__"}
     assert stubs - inherited == set(dir(zs.Array)) - inherited - silent
@@ -41,7 +41,7 @@ def test_elementwise_functions():
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory):
-    """What mypy says of each of some lines."""
+    """mypy's message for each of some lines."""
     pytest.importorskip("mypy")
     folder = tmp_path_factory.mktemp("mypy")
 

@@ -91,7 +91,7 @@ def test_the_interpreter_is_free_while_a_kernel_runs():
 
 
 def run(code, **options):
-    """What a process of its own prints."""
+    """The output of a separate process."""
     environment = {**os.environ, **options.pop("env", {})}
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, env=environment,
@@ -104,7 +104,7 @@ def test_an_interrupt_ends_the_wait_and_leaves_everything_intact():
     code = """
         import os, signal, threading, time
         import numpy as np, zerostride as zs
-        # A shell has what it starts in the background ignore it.
+        # A shell makes its background processes ignore it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         x = zs.asarray(np.linspace(0, 1, 1 << 24, dtype=np.float32)).evaluate()
         y = x
@@ -147,7 +147,7 @@ def test_an_interrupt_ends_the_wait_of_a_few_elements_for_a_queue():
             float(zs.sum(x @ x))
             seconds = time.perf_counter() - start
         for read in (lambda: float(zs.sum(x @ x)), lambda: float(few[3]), lambda: np.asarray(few + 2), zs.Device().synchronize):
-            # One long kernel is in the queue before each: a call may wait for those before it, and not for this.
+            # One long kernel is in the queue before each. A call may wait for earlier kernels, and not for this one.
             queued = zs.sum(x @ x).evaluate()
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
             start = time.perf_counter()

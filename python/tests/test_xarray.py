@@ -1,4 +1,4 @@
-"""xarray over our arrays: what a user calls has NumPy's values, and stays an array of ours."""
+"""xarray over our arrays: a user's calls have NumPy's values, and results stay our arrays."""
 
 import inspect
 import re
@@ -12,7 +12,7 @@ import zerostride as zs
 xr = pytest.importorskip("xarray")
 pd = pytest.importorskip("pandas")
 
-# Of xarray itself, and of what it calls beside arrays.
+# Warnings of xarray itself, and of packages that it calls.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 GUIDE = Path(__file__).parents[2] / "docs/guide/python.md"
@@ -100,7 +100,7 @@ CALLS = {
     "broadcast_like": lambda d: d.isel(x=0).broadcast_like(d),
     "identical": lambda d: xr.DataArray(d.identical(d.copy())), "equals": lambda d: xr.DataArray(d.equals(d + 0)),
 }  # fmt: skip
-# xarray itself, or what it calls, takes the elements to the host.
+# xarray itself, or a package that it calls, copies the elements to the host.
 HOST = {"identical", "equals", "polyfit"}
 
 

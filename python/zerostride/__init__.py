@@ -1,7 +1,7 @@
-"""Arrays on any GPU that wgpu reaches (Vulkan, Metal, DX12, GL), and on the CPU with the same answers.
+"""Arrays on any GPU that wgpu reaches (Vulkan, Metal, DX12, GL), and on the CPU with the same bits.
 
-The namespace is the array API standard's. Operators and functions build expressions; reading an array (printing
-it, ``bool``, ``float``, conversion to NumPy) computes all of it, as one kernel where it fits one.
+The namespace is the array API standard's. Operators and functions build expressions. Reading an array (printing
+it, ``bool``, ``float``, conversion to NumPy) evaluates its expression, in one kernel where possible.
 
 >>> import zerostride as zs
 >>> x = zs.asarray([[1.0, 2.0], [3.0, 4.0]], dtype=zs.float32)
@@ -38,7 +38,7 @@ __array_api_version__ = "2025.12"
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_core.after_fork)
 
-# A type checker would take a function of every name for the module's.
+# A type checker that saw `__getattr__` would accept every name.
 if _typing.TYPE_CHECKING:
     import numpy as _np
 
@@ -46,7 +46,7 @@ if _typing.TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        # Made by the package `ml_dtypes`, which is asked for when somebody wants it.
+        # Imported on first use: the package `ml_dtypes` is optional.
         if name == "bfloat16":
             import ml_dtypes
             import numpy

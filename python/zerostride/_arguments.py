@@ -1,4 +1,4 @@
-"""What functions are given, in the form that the core takes: arrays, integers, lengths and axes."""
+"""Checks arguments, and converts them to what the core takes: arrays, integers, lengths and axes."""
 
 import functools
 import operator
@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 
 def arrays_of(what, operands, beside=()):
-    """Operands as arrays of ours. NumPy's go to the device of the first array of ours, or to the default device."""
+    """Operands as `Array`s. NumPy's arrays go to the device of the first `Array`, or to the default device."""
     first = next((x for x in (*operands, *beside) if isinstance(x, Array)), None)
     return [x if isinstance(x, Array) else _uploaded(what, x, first) for x in operands]
 
@@ -28,7 +28,7 @@ def _uploaded(what, x, like):
 
 
 def of_array(function: Callable[P, R]) -> Callable[P, R]:
-    """A function whose first argument is an array: it gets one of ours, and raises unless there is one."""
+    """Decorates a function whose first argument is an array. NumPy's arrays are uploaded, and others raise."""
 
     @functools.wraps(function)
     def checked(x, /, *arguments, **options):
@@ -48,12 +48,12 @@ def integer(value, what):
 
 
 def is_one(value):
-    """Whether it is one integer, not several. Arrays have ``__index__`` whatever their shape is."""
+    """Whether a value is one integer. Arrays of any shape have ``__index__``, so the rank is checked too."""
     return hasattr(value, "__index__") and not getattr(value, "ndim", 0)
 
 
 def integers(values, what):
-    """One integer or several as a list of them."""
+    """One integer or several, as a list."""
     values = np.asarray(values) if isinstance(values, Array) else values
     try:
         return [operator.index(each) for each in ([values] if is_one(values) else values)]
@@ -62,21 +62,21 @@ def integers(values, what):
 
 
 def counts(values, what):
-    """Lengths of axes, or how often something is there: one integer from 0 on or several, as a list."""
+    """Lengths or repetitions: one integer or several, each 0 or more, as a list."""
     found = integers(values, what)
     if any(each < 0 for each in found):
-        raise ValueError(f"{values!r} for {what}: it takes integers from 0 on")
+        raise ValueError(f"{values!r} for {what}: it takes integers of 0 or more")
     return found
 
 
 def axes_of(axis, rank, what):
-    """Axes as a list of numbers from 0 on, each once."""
+    """Axes as a list of distinct numbers of 0 or more."""
     axes = integers(axis, f"the axis of {what}")
     found = []
     for each in axes:
         if not -rank <= each < rank:
-            # NumPy's, which is an IndexError and a ValueError: Dask asks for either.
-            raise np.exceptions.AxisError(f"axis {each} of {what} is outside of an array of {rank} axes")
+            # NumPy's class is an IndexError and a ValueError. Dask catches either.
+            raise np.exceptions.AxisError(f"axis {each} of {what} is out of range for an array of rank {rank}")
         found.append(each % rank)
     if len(set(found)) != len(found):
         raise ValueError(f"{what} names an axis twice: {axes}")
@@ -84,6 +84,6 @@ def axes_of(axis, rank, what):
 
 
 def axis_of(axis, rank, what):
-    """One axis as a number from 0 on."""
+    """One axis as a number of 0 or more."""
     (found,) = axes_of(integer(axis, f"the axis of {what}"), rank, what)
     return found

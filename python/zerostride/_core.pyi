@@ -13,7 +13,7 @@ _Part: TypeAlias = SupportsIndex | slice | EllipsisType | None | Array | NDArray
 _Key: TypeAlias = _Part | tuple[_Part, ...]
 
 class Device:
-    """A device, opened when something is first computed on it."""
+    """A device. The first computation opens it."""
 
     def __new__(cls, name: str | None = None) -> Self: ...
     @property
@@ -25,13 +25,13 @@ class Device:
     def __hash__(self) -> int: ...
 
 class Host:
-    """Bytes of an array's elements, as a buffer."""
+    """The bytes of an array, as a buffer."""
 
     def __len__(self) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 class Array:
-    """An array of the array API standard. Operators build an expression; reading the array runs it."""
+    """An array of the array API standard. Operators build an expression, and reading the array evaluates it."""
 
     T: Array
     mT: Array
@@ -59,7 +59,7 @@ class Array:
     def _replace(self, by: Array) -> None: ...
     def _settle(self) -> None: ...
 
-    # NumPy's methods, as Dask and others call them.
+    # NumPy's methods.
     def all(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
     def any(self, axis: Axes = None, *, keepdims: bool = False) -> Array: ...
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array: ...

@@ -1,4 +1,4 @@
-"""Arrays of data, of values, and of neighbouring numbers."""
+"""Arrays of data, of one value, and of numbers in steps."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def _shape(shape):
 
 
 def upload(array, device=None):
-    """An array of NumPy as one of ours, of the same type."""
+    """An array of NumPy as an `Array` of the same type."""
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    _core.promote(array.dtype, array.dtype)  # which refuses types that are none here
+    _core.promote(array.dtype, array.dtype)  # raises for types that the package does not have
     if not array.size:
         # Nothing to move, and no device to open for it.
         return _core.full(array.shape, 0, array.dtype, device)
@@ -41,7 +41,7 @@ def upload(array, device=None):
 
 
 def on_host(x):
-    """The elements as an array of NumPy: on the CPU the array's own memory, read-only, elsewhere a copy."""
+    """The elements as an array of NumPy: on the CPU a read-only view, elsewhere a copy."""
     if x.size == 0:
         return np.empty(x.shape, x.dtype)
     return np.frombuffer(x._host(), dtype=x.dtype).reshape(x.shape)
@@ -50,7 +50,8 @@ def on_host(x):
 def converted(array, dtype):
     """An array of NumPy with every element converted to a type.
 
-    What NumPy makes of a float that an integer type does not hold differs between machines: that is done here.
+    NumPy converts a float that is out of an integer type's range differently on each machine, so the core converts
+    floats to integers.
     """
     dtype = np.dtype(dtype)
     if is_float(array.dtype) and is_integer(dtype):
@@ -60,7 +61,7 @@ def converted(array, dtype):
 
 
 def beside(operand, x):
-    """An operand as an array on the device of another one. Python's numbers stay, as they take the type of that."""
+    """An operand as an array on the device of `x`. Python's numbers stay numbers, so that they take the type of `x`."""
     if operand is None or isinstance(operand, (Array, bool, int, float)):
         return operand
     return asarray(operand, device=x.device)
@@ -75,10 +76,11 @@ def asarray(
     ----------
     obj : Array, number, nested sequence, or what NumPy or Python's buffer protocol can read
     dtype : dtype, optional
-        That of ``obj``; of Python's numbers the default one, which is int64 or float64 where the device has these.
+        The type of ``obj`` by default. Python's numbers become int64 or float64, or 32 bits wide on a device without
+        those.
     device : Device or str, optional
     copy : bool, optional
-        ``False`` is an error where elements have to be moved.
+        ``False`` raises ``ValueError`` if elements must be copied.
 
     Returns
     -------
@@ -100,14 +102,14 @@ def asarray(
     if dtype is None:
         array = array if _has_type(obj) else _of_numbers(array, device)
     elif array.dtype != dtype:
-        # Which of Python's integers a type of integers does not hold is told by NumPy.
-        is_told = is_integer(np.dtype(dtype)) and not is_float(array.dtype) and not _has_type(obj)
-        array = np.asarray(obj, dtype=dtype) if is_told else converted(array, dtype)
+        # NumPy raises for a Python integer that is out of the type's range.
+        is_checked = is_integer(np.dtype(dtype)) and not is_float(array.dtype) and not _has_type(obj)
+        array = np.asarray(obj, dtype=dtype) if is_checked else converted(array, dtype)
     return upload(array, device)
 
 
 def _has_type(obj):
-    """Whether elements have a type already, as those of arrays and buffers do and numbers of Python do not."""
+    """Whether elements have a type: arrays and buffers do, Python's numbers do not."""
     if any(hasattr(obj, name) for name in ("__array_interface__", "__array__", "__dlpack__")):
         return True
     try:
@@ -123,7 +125,7 @@ def _of_numbers(array, device):
         dtype = default_int(device)
         info = np.iinfo(dtype)
         if array.size and (array.min() < info.min or array.max() > info.max):
-            raise OverflowError(f"a number is outside of {dtype}, the default type of {device!r}: name a dtype")
+            raise OverflowError(f"a number is out of range for {dtype}, the default type of {device!r}: name a dtype")
         return array.astype(dtype)
     if array.dtype.kind == "O" and array.size and all(isinstance(each, int) for each in array.flat):
         raise OverflowError("an integer is outside of every type: make it a float")
@@ -131,7 +133,7 @@ def _of_numbers(array, device):
 
 
 def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = None) -> Array:
-    """Convert from anything that has ``__dlpack__``, by memory of the host.
+    """Convert an object that has ``__dlpack__``, through host memory.
 
     Parameters
     ----------
@@ -153,14 +155,14 @@ def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = 
 def full(
     shape: Shape, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: DeviceLike = None
 ) -> Array:
-    """An array of one value. Nothing is stored until something is written to it.
+    """An array of one value. It takes no memory until it is written to.
 
     Parameters
     ----------
     shape : int or tuple of int
     fill_value : number or bool
     dtype : dtype, optional
-        The default one of the value's kind.
+        The default type of the value's kind without it.
     device : Device or str, optional
 
     Returns
@@ -203,8 +205,8 @@ def _filled(name: str, value: int, what: str) -> tuple[_Make, _Like]:
     returns = "\nReturns\n-------\nArray\n"
     head = "Parameters\n----------\n"
     make.__doc__ = f"An array of {what}.\n\n{head}shape : int or tuple of int\n{parameters}{returns}"
-    shape = "shape : int or tuple of int, optional\n    Another one.\n"
-    like.__doc__ = f"An array of {what}, of the shape of another one.\n\n{head}x : Array\n{parameters}{shape}{returns}"
+    shape = "shape : int or tuple of int, optional\n    The shape of ``x`` without it.\n"
+    like.__doc__ = f"An array of {what}, of the shape of ``x``.\n\n{head}x : Array\n{parameters}{shape}{returns}"
     for function, own in ((make, name), (like, name + "_like")):
         function.__name__ = function.__qualname__ = own
         function.__module__ = "zerostride"
@@ -213,7 +215,7 @@ def _filled(name: str, value: int, what: str) -> tuple[_Make, _Like]:
 
 zeros, zeros_like = _filled("zeros", 0, "zeros")
 ones, ones_like = _filled("ones", 1, "ones")
-empty, empty_like = _filled("empty", 0, "zeros, since no memory is shown that something else has left")
+empty, empty_like = _filled("empty", 0, "zeros: no array shows what was in memory before")
 
 
 @of_array
@@ -226,7 +228,7 @@ def full_like(
     device: DeviceLike = None,
     shape: Shape | None = None,
 ) -> Array:
-    """An array of one value, of the shape of another one.
+    """An array of one value, of the shape of ``x``.
 
     Parameters
     ----------
@@ -235,7 +237,7 @@ def full_like(
     dtype : dtype, optional
     device : Device or str, optional
     shape : int or tuple of int, optional
-        Another one.
+        The shape of ``x`` without it.
 
     Returns
     -------
@@ -254,12 +256,12 @@ def arange(
     dtype: DTypeLike | None = None,
     device: DeviceLike = None,
 ) -> Array:
-    """Numbers from ``start`` on, before ``stop``, in steps.
+    """Numbers from ``start`` to below ``stop``, ``step`` apart.
 
     Parameters
     ----------
     start : number
-        Where there is no ``stop``, that is it, and the numbers begin with 0.
+        The first number. Without ``stop``, this is the stop and the numbers begin at 0.
     stop : number, optional
     step : number
     dtype : dtype, optional
@@ -271,7 +273,7 @@ def arange(
     """
     device = _device(device)
     if step == 0:
-        raise ValueError("a step of 0 leads nowhere: arange takes another one")
+        raise ValueError("arange with a step of 0: a step is other than 0")
     if stop is None:
         start, stop = 0, start
     if dtype is None:
@@ -295,7 +297,7 @@ def linspace(
     device: DeviceLike = None,
     endpoint: bool = True,
 ) -> Array:
-    """``num`` numbers from ``start`` to ``stop``, as far from one another.
+    """``num`` numbers from ``start`` to ``stop``, evenly spaced.
 
     Parameters
     ----------
@@ -304,7 +306,7 @@ def linspace(
     dtype : dtype, optional
     device : Device or str, optional
     endpoint : bool
-        Whether ``stop`` is the last of them.
+        Whether ``stop`` is the last number.
 
     Returns
     -------
@@ -347,13 +349,13 @@ def eye(
 
 
 def _offdiagonal(shape, device):
-    """How far each element is to the right of the main diagonal."""
+    """The distance of each element from the main diagonal, positive to the right."""
     rank = len(shape)
     return _core.coordinate(shape, rank - 1, device) - _core.coordinate(shape, rank - 2, device)
 
 
 def _bounded(k):
-    """A diagonal, those beyond any array made one number."""
+    """The number of a diagonal, limited to int32. No array has diagonals beyond."""
     return max(min(k, 2**31 - 1), -(2**31))
 
 
@@ -393,18 +395,18 @@ def triu(x: AnyArray, /, *, k: int = 0) -> Array:
 
 def _matrices(x):
     if x.ndim < 2:
-        raise ValueError(f"an array of {list(x.shape)} has no matrices: it takes two axes at least")
+        raise ValueError(f"an array of {list(x.shape)} has no matrices: a matrix takes two axes")
 
 
 def meshgrid(*arrays: AnyArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
-    """The coordinates of a grid along each of its axes.
+    """One array of coordinates for each axis of a grid.
 
     Parameters
     ----------
     *arrays : Array
-        Of one axis each.
+        The coordinates along one axis each, of rank 1.
     indexing : {"xy", "ij"}
-        Whether the first two arrays are columns and rows, or rows and columns.
+        The order of the first two axes: ``"xy"`` has columns first, ``"ij"`` has rows first.
 
     Returns
     -------

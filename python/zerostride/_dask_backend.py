@@ -1,4 +1,5 @@
-"""``dask.config.set({"array.backend": "zerostride"})``: Dask makes its arrays of ours. Its entry point names this."""
+"""``dask.config.set({"array.backend": "zerostride"})`` makes Dask create arrays of zerostride. An entry point names
+this module."""
 
 import dask
 import dask.array as da
@@ -11,11 +12,11 @@ from ._core import Array
 
 
 class Backend(ArrayBackendEntrypoint):
-    """What Dask asks of a backend: conversions, creation and random numbers."""
+    """Dask's interface for a backend: conversions, creation and random numbers."""
 
     @classmethod
     def to_backend(cls, data, **options):
-        """Chunks of another kind, on the workers' devices."""
+        """Moves chunks of other array types to the workers' devices."""
         return data if isinstance(data._meta, Array) else ours.from_dask(data)
 
     @property
@@ -52,7 +53,7 @@ class Backend(ArrayBackendEntrypoint):
 
 
 def _filled(make, *values, dtype, **options):
-    """Chunks that are made on the workers' devices. Types follow the device, as in the namespace."""
+    """An array with chunks created on the workers' devices. Default types follow the device, as in the namespace."""
     meta = zs.zeros((0,), dtype=dtype)
     with dask.config.set({"array.backend": "numpy"}):
         return make(*values, dtype=meta.dtype, meta=meta, **options)

@@ -23,7 +23,7 @@ bool = np.dtype("bool")
 int8, int16, int32, int64 = map(np.dtype, ("int8", "int16", "int32", "int64"))
 uint8, uint16, uint32, uint64 = map(np.dtype, ("uint8", "uint16", "uint32", "uint64"))
 float16, float32, float64 = map(np.dtype, ("float16", "float32", "float64"))
-# No device computes with them: they are there for those who ask whether a type is one of them.
+# No device computes with them. They exist so that code can compare a type with them.
 complex64, complex128 = map(np.dtype, ("complex64", "complex128"))
 
 e, inf, nan, newaxis, pi = np.e, np.inf, np.nan, None, np.pi
@@ -50,7 +50,7 @@ def is_integer(dtype):
 
 
 def limits(dtype):
-    """The least and the greatest of integers, or of truth values as integers."""
+    """The least and the greatest value of an integer type, or of bool as integers."""
     return (0, 1) if dtype == bool else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
 
 
@@ -70,15 +70,15 @@ def _dtype(x):
 def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: builtins.bool = True, device: DeviceLike = None) -> Array:
     """Convert every element to a type.
 
-    Floats become integers by truncation and saturate; integers wrap; anything becomes bool as ``x != 0``.
+    Floats are truncated to integers and saturate. Integers wrap. The conversion to bool is ``x != 0``.
 
     Parameters
     ----------
     x : Array
     dtype : dtype
     copy : bool
-        Whether the result is another array even if nothing changes. Values never change behind a name, so that
-        costs nothing.
+        Whether the result is a new array even if the type stays. It costs nothing: writing to an array changes no
+        other.
     device : Device or str, optional
         Where the result is.
 
@@ -94,7 +94,7 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: builtins.bool = True, devi
 
 
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> builtins.bool:
-    """Whether a type holds every value of another one.
+    """Whether type ``to`` holds every value of type ``from_``.
 
     Parameters
     ----------
@@ -109,9 +109,9 @@ def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> builtins.bool:
 
 
 def result_type(*arrays_and_dtypes: DTypeLike | AnyArray | Number) -> np.dtype:
-    """The type of an operation over operands of some types.
+    """The type of an operation's result, from the types of its operands.
 
-    Numbers of Python take the type of the others, unless those are of a lesser kind.
+    Python's numbers take the type of the arrays, unless its kind cannot hold them: a float makes integers floats.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def result_type(*arrays_and_dtypes: DTypeLike | AnyArray | Number) -> np.dtype:
     numbers = [x for x in arrays_and_dtypes if isinstance(x, (builtins.bool, int, float))]
     types = [_dtype(x) for x in arrays_and_dtypes if not isinstance(x, (builtins.bool, int, float))]
     if not types:
-        raise TypeError("result_type takes an array or a type at least, and got numbers alone")
+        raise TypeError("result_type of numbers alone: it takes at least one array or type")
     if any(dtype.kind == "c" for dtype in types):
         return complex128 if any(dtype in (complex128, float64) for dtype in types) else complex64
     result = types[0]
@@ -137,7 +137,7 @@ def result_type(*arrays_and_dtypes: DTypeLike | AnyArray | Number) -> np.dtype:
 
 @dataclass(frozen=True)
 class FloatInfo:
-    """What :func:`finfo` gives."""
+    """The result of :func:`finfo`."""
 
     bits: int
     eps: float
@@ -149,7 +149,7 @@ class FloatInfo:
 
 @dataclass(frozen=True)
 class IntegerInfo:
-    """What :func:`iinfo` gives."""
+    """The result of :func:`iinfo`."""
 
     bits: int
     max: int
@@ -170,7 +170,7 @@ def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     """
     dtype = _dtype(type)
     if dtype.kind == "c":
-        # Limits are those of the parts.
+        # A complex type has the limits of its parts.
         dtype = float32 if dtype == complex64 else float64
     if not is_float(dtype):
         raise TypeError(f"finfo takes a float type, not {dtype}: use iinfo")

@@ -1,4 +1,4 @@
-"""Functions of single elements, made from one table."""
+"""Elementwise functions, made from one table."""
 
 import builtins
 
@@ -8,9 +8,9 @@ from ._core import Array
 from ._creation import beside, zeros_like
 from ._dtypes import is_float, limits
 
-# The standard's name, the crate's operation, and what becomes of types: "same" gives operands one type, "float"
-# makes floats of integers, "whole" takes integers as they are, "truth" takes truth values, and "finite" knows that
-# integers are finite.
+# The standard's name, the crate's operation, and the rule for types. "same" promotes operands to one type, "float"
+# converts integers to floats, "whole" returns integers unchanged, "truth" converts operands to bool, and "finite"
+# answers for integers without looking.
 UNARY = {
     "abs": ("abs", "same"),
     "acos": ("acos", "float"),
@@ -103,7 +103,7 @@ def _make(name, op, rule, operands):
         def function(x1, x2, /):
             return _core.apply(op, rule, x1, x2)
 
-        parameters = "x1, x2 : Array or number\n    One of them at least is an array. They are broadcast together."
+        parameters = "x1, x2 : Array or number\n    At least one is an array. They are broadcast together."
     what = _DOCUMENTATION[op].replace("`a`", "`x1`").replace("`b`", "`x2`").replace("`", "``")
     function.__doc__ = f"{what}\n\nParameters\n----------\n{parameters}\n\nReturns\n-------\nArray\n"
     function.__name__ = function.__qualname__ = name
@@ -134,13 +134,13 @@ def imag(x, /):
 
 @of_array
 def clip(x, /, min=None, max=None):
-    """Limited to ``min`` and ``max``. NaN wins.
+    """Elements limited to ``min`` and ``max``. NaN stays NaN.
 
     Parameters
     ----------
     x : Array
     min, max : Array or number, optional
-        Without one there is no limit on that side.
+        Without a bound, that side has no limit.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def clip(x, /, min=None, max=None):
 
 
 def _within(x, dtype):
-    """Integers, those outside of a type being the nearest that it holds."""
+    """Integers clamped to the range of a type."""
     (least, greatest), (low, high) = limits(x.dtype), limits(dtype)
     if least < low:
         x = _core.apply("max", "same", x, low)
@@ -175,7 +175,7 @@ def _within(x, dtype):
 
 
 def rounded(x, decimals=0):
-    """Rounded to some decimal places, half to even, as NumPy does it; places before the point are negative."""
+    """Elements rounded to decimal places, half to even, as in NumPy. Negative `decimals` are places before the point."""
     decimals = integer(decimals, "the decimals of round")
     if not decimals:
         return _core.apply("round", "whole", x)
@@ -187,7 +187,7 @@ def rounded(x, decimals=0):
     if decimals > 0:
         return x._copy()
     if step > limits(x.dtype)[1]:
-        # No other multiple fits.
+        # The only multiple in range is 0.
         return zeros_like(x)
     down = x // step
     over = x - down * step

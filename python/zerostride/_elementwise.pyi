@@ -1,4 +1,4 @@
-"""Functions of single elements. They are made from a table when the package is imported."""
+"""Elementwise functions. A table makes them when the package is imported."""
 
 from ._core import Array
 from ._types import AnyArray, Operand

@@ -1,8 +1,8 @@
-"""Lookups: indexing by arrays of integers and of truth values.
+"""Indexing by arrays of integers and masks.
 
-Elements are looked up and written on the device. An index that the host has raises outside of its axis. One of an array of
-ours leads to the nearest element, as in JAX: raising would take a read, which NumPy's functions do. Of a mask of ours it is
-read how many are true.
+The device looks elements up and writes them. An index from the host raises if it is out of range. An index in an `Array`
+is clamped to its axis, as in JAX, because raising would need a read. NumPy's functions do read, and raise. A mask in an
+`Array` is read to count its true elements.
 """
 
 import numpy as np
@@ -14,17 +14,17 @@ from ._dtypes import default_int
 
 
 def _plain(parts):
-    """A key of such parts whose arrays are NumPy's."""
+    """A key with its `Array`s converted to NumPy's."""
     return tuple(np.asarray(part) if isinstance(part, Array) else part for part in parts)
 
 
 def lookup(x, read):
-    """What ``read`` gives of an array of NumPy, on the device of ``x``."""
+    """The result of ``read`` on the elements as an array of NumPy, uploaded to the device of ``x``."""
     return upload(np.ascontiguousarray(read(np.asarray(x))) if x.ndim else np.asarray(read(np.asarray(x))), x.device)
 
 
 def must_be_inside(indices, length, axis):
-    """Raises unless indices are ones of an axis of some length. Those of an array of ours are read: two of them."""
+    """Raises if an index is out of range for an axis. Of an `Array`, the least and the greatest index are read."""
     if not indices.size or indices.dtype.kind not in "iu":
         return
     if isinstance(indices, Array):
@@ -38,7 +38,7 @@ def must_be_inside(indices, length, axis):
 
 
 def _index(indices, length, axis, device):
-    """Indices of an axis of some length, on the device."""
+    """Indices along an axis of `length`, on the device."""
     if isinstance(indices, Array):
         if indices.dtype.kind not in "iu":
             raise IndexError(f"an index of axis {axis} is of {indices.dtype}: indices are integers or truth values")
@@ -53,7 +53,7 @@ def _index(indices, length, axis, device):
 
 
 def _parts(key):
-    """The parts of a key, whose masks are arrays."""
+    """The parts of a key, with masks that are lists or bools converted to arrays."""
     parts = key if isinstance(key, tuple) else (key,)
     if sum(part is Ellipsis for part in parts) > 1:
         raise IndexError("an index has one ellipsis at most")
@@ -61,7 +61,7 @@ def _parts(key):
 
 
 def _arrays(parts, x):
-    """The parts of a key as a slice or a new axis each, or indices of an axis. Masks are their indices."""
+    """The parts of a key as slices, new axes, and indices of one axis each. A mask becomes indices of true elements."""
     whole, axis = [], 0
     used = sum(_axes(part) for part in parts)
     if used > x.ndim:
@@ -74,7 +74,7 @@ def _arrays(parts, x):
             whole.append(part)
             axis += part is not None
         elif _is_mask(part):
-            # An axis of a mask may have no elements, as the standard says.
+            # The standard allows an axis of length 0 in a mask.
             if any(n not in (0, length) for n, length in zip(part.shape, x.shape[axis:])):
                 raise IndexError(f"a mask of {list(part.shape)} does not fit {list(x.shape)} from axis {axis} on")
             whole += np.nonzero(part)
@@ -91,7 +91,7 @@ def _is_mask(part):
 
 
 def _is_whole(part, x):
-    """Whether a part of a key is a mask of leading axes, all of them as long."""
+    """Whether a part of a key is a mask with the lengths of the leading axes."""
     return _is_mask(part) and part.ndim and part.shape == x.shape[: part.ndim]
 
 
@@ -100,17 +100,17 @@ def _is_basic(part):
 
 
 def _axes(part):
-    """How many axes a part of a key is for."""
+    """The number of axes that a part of a key consumes."""
     if part is None or part is Ellipsis:
         return 0
     return part.ndim if _is_mask(part) else 1
 
 
 def get(x, key):
-    """``x[key]`` for keys with arrays in them."""
+    """``x[key]`` for a key with arrays."""
     key = _parts(key)
     if any(_is_mask(part) and not part.ndim for part in key):
-        # A truth value is an axis of one or none.
+        # A mask of rank 0 adds an axis of length 1 or 0.
         return lookup(x, lambda elements: np.asarray(elements[_plain(key)]))
     if len(key) == 1 and isinstance(key[0], Array) and _is_whole(key[0], x):
         return _core.compress(x, key[0])
@@ -124,8 +124,8 @@ def get(x, key):
     except ValueError:
         shapes = " and ".join(str(list(index.shape)) for index in indices.values())
         raise IndexError(f"indices of {shapes} do not broadcast together") from None
-    # Their axes stand where the first of them is, and in front where others are between them: in the key, where an
-    # ellipsis is between them though it may be for no axis.
+    # The indices' axes replace the first indexed axis. If another part separates the indices in the key, even an ellipsis
+    # of no axes, they come first, as in NumPy.
     named = [k for k, part in enumerate(key) if not _is_basic(part)]
     first = places[0] if named == list(range(named[0], named[-1] + 1)) else 0
     others = [k for k, basic in enumerate(is_basic) if basic]
@@ -135,7 +135,7 @@ def get(x, key):
 
 
 def _found(x, indices, others, shape, count):
-    """Elements by the indices of some axes, whose ``count`` axes stand between those of the others."""
+    """Elements at indices along axes. The indices' `count` axes stand between the other axes, `before` and `after`."""
     before, after = others
     along = []
     for axis in range(x.ndim):
@@ -150,10 +150,10 @@ def _found(x, indices, others, shape, count):
 
 
 def put(x, key, value):
-    """``x[key] = value`` for keys with arrays in them."""
+    """``x[key] = value`` for a key with arrays."""
     key, value = _parts(key), _core.written(x, value)
     if len(key) == 1 and _is_whole(key[0], x) and value.ndim <= x.ndim - key[0].ndim:
-        # As many as there are: nothing has to be found.
+        # The value broadcasts to every element, so the mask selects without an index.
         mask = key[0] if isinstance(key[0], Array) else upload(key[0], x.device)
         mask = _core.reshape(mask, [*mask.shape, *[1] * (x.ndim - mask.ndim)])
         rest = _core.broadcast_to(value, x.shape[x.ndim - value.ndim :] if value.ndim else [])
@@ -170,7 +170,7 @@ def put(x, key, value):
 
 
 def take_at(x, indices, axis):
-    """Elements of some indices of an axis, whose axes stand in its place."""
+    """Elements at indices along an axis. The indices' axes replace it."""
     axis = range(x.ndim)[axis]
     index = _index(indices, x.shape[axis], axis, x.device)
     before, after = list(range(axis)), list(range(axis + 1, x.ndim))
@@ -179,7 +179,7 @@ def take_at(x, indices, axis):
 
 
 def take_along(x, indices, axis):
-    """Elements of indices of an axis that differ along the others."""
+    """Elements at indices along an axis, with other indices for each position along the other axes."""
     axis = range(x.ndim)[axis]
     index = _index(indices, x.shape[axis], axis, x.device)
     lengths = [n for k, n in enumerate(x.shape) if k != axis]
@@ -190,7 +190,7 @@ def take_along(x, indices, axis):
     except ValueError:
         raise IndexError(f"indices of {list(index.shape)} do not fit {list(x.shape)} beside axis {axis}") from None
     shape = (*common[:axis], index.shape[axis], *common[axis:])
-    # A length of 1 stretches, as an index 0 of all.
+    # An axis of length 1 broadcasts: its index is 0.
     zero = _core.full((), 0, np.int32, x.device)
     along = [index if k == axis else (zero if x.shape[k] == 1 else k) for k in range(x.ndim)]
     return _core.lookup(x, along, shape)

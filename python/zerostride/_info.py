@@ -1,4 +1,4 @@
-"""What the namespace and its devices can do, as the standard asks for it."""
+"""The standard's inspection functions: devices, types and capabilities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _device(device):
 
 
 def devices() -> tuple[Device, ...]:
-    """Every device of this machine, the best kind first and the CPU last. None is opened.
+    """Every device of this machine, GPUs first and the CPU last. It opens no device.
 
     Returns
     -------
@@ -32,10 +32,10 @@ def devices() -> tuple[Device, ...]:
 
 
 class Info:
-    """What :func:`__array_namespace_info__` gives."""
+    """The result of :func:`__array_namespace_info__`."""
 
     def capabilities(self) -> dict[str, Any]:
-        """What may be indexed, shaped and how large.
+        """Whether boolean indexing and data-dependent shapes work, and the highest rank.
 
         Returns
         -------
@@ -44,7 +44,7 @@ class Info:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 128}
 
     def default_device(self) -> Device:
-        """The device of arrays that name none.
+        """The device of arrays that are created without ``device``.
 
         Returns
         -------
@@ -53,7 +53,7 @@ class Info:
         return Device()
 
     def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, np.dtype | None]:
-        """The types of numbers that name none: 64 bits where the device has them, else 32.
+        """The types of numbers without ``dtype``: 64 bits wide if the device has those types, else 32.
 
         Parameters
         ----------
@@ -67,13 +67,13 @@ class Info:
         return {"real floating": real, "complex floating": None, "integral": integer, "indexing": integer}
 
     def dtypes(self, *, device: DeviceLike = None, kind: str | tuple[str, ...] | None = None) -> dict[str, np.dtype]:
-        """The types that a device computes with.
+        """The element types of a device.
 
         Parameters
         ----------
         device : Device or str, optional
         kind : str or tuple of str, optional
-            As :func:`isdtype` takes it.
+            A kind, as in :func:`isdtype`.
 
         Returns
         -------
@@ -98,7 +98,7 @@ class Info:
 
 
 def __array_namespace_info__() -> Info:
-    """What the namespace can do.
+    """The devices, types and capabilities of the namespace.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Products of vectors, matrices and tensors, each by an equation of letters."""
+"""Products of vectors, matrices and tensors, each as an ``einsum``."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def _product(name, equation, *arrays):
 
 
 def einsum(equation: str, /, *arrays: AnyArray) -> Array:
-    """Products summed as an equation says, by NumPy's rules.
+    """Sums of products by an equation, with NumPy's rules.
 
     Parameters
     ----------
     equation : str
-        A letter for each axis of each array, and after ``->`` those of the result.
+        A letter for each axis of each array, and after ``->`` the letters of the result.
     *arrays : Array
 
     Returns
@@ -38,7 +38,7 @@ def einsum(equation: str, /, *arrays: AnyArray) -> Array:
 
 
 def outer(x1: AnyArray, x2: AnyArray, /) -> Array:
-    """Each element of a vector times each of another.
+    """The product of each element of ``x1`` with each element of ``x2``.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def matrix_transpose(x: AnyArray, /) -> Array:
 
 
 def matmul(x1: AnyArray, x2: AnyArray, /) -> Array:
-    """The product of matrices; one axis alone is a row on the left and a column on the right.
+    """The product of matrices. An array of rank 1 is a row on the left and a column on the right.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def matmul(x1: AnyArray, x2: AnyArray, /) -> Array:
     """
     x1, x2 = arrays_of("matmul", [x1, x2])
     if x1.ndim == 0 or x2.ndim == 0:
-        raise ValueError("matmul takes arrays with axes: multiply by numbers with *")
+        raise ValueError("matmul of an array without axes: it takes vectors and matrices, and * multiplies by a number")
     inner = x2.shape[-2] if x2.ndim > 1 else x2.shape[0]
     if x1.shape[-1] != inner:
         raise ValueError(f"matmul of {list(x1.shape)} and {list(x2.shape)}: {x1.shape[-1]} columns meet {inner} rows")
@@ -93,13 +93,13 @@ def matmul(x1: AnyArray, x2: AnyArray, /) -> Array:
 
 
 def vecdot(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
-    """The sum of products along an axis.
+    """The sum of products along an axis, the last by default.
 
     Parameters
     ----------
     x1, x2 : Array
     axis : int
-        Counted from the end.
+        The axis of both arrays.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def tensordot(x1: AnyArray, x2: AnyArray, /, *, axes: int | Sequence[Sequence[in
     ----------
     x1, x2 : Array
     axes : int or pair of sequences of int
-        How many last axes of ``x1`` meet the first of ``x2``, or which axes of both.
+        The number of last axes of ``x1`` and first axes of ``x2`` that are summed over, or these axes of both.
 
     Returns
     -------

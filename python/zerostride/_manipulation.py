@@ -1,4 +1,4 @@
-"""Other shapes of the same elements."""
+"""Views, broadcasting, joins and repetitions: functions that move elements and compute nothing."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ def align(
     axis: int | None = None,
     axes: Sequence[int] | None = None,
 ) -> tuple[Array, Array]:
-    """Two arrays stretched against each other by the rule of a system, so that operators see equal shapes.
+    """Two arrays broadcast together by the rule of another system, so that operators take them.
 
     Parameters
     ----------
     a, b : Array
     rule : {"numpy", "torch", "onnx", "none", "pdpd", "paddle", "bidirectional", "explicit"}
-        ``pdpd`` is OpenVINO's: ``b`` is laid onto ``a`` from ``axis`` on. ``paddle`` is PaddlePaddle's with ``axis``.
+        ``pdpd`` is OpenVINO's rule: the axes of ``b`` match those of ``a`` from ``axis`` on. ``paddle`` is
+        PaddlePaddle's rule with ``axis``.
     axis : int, optional
-        Where the smaller array begins; at the end without it.
+        The first axis that the smaller array matches. Without it, the arrays match at the end.
     axes : sequence of int, optional
-        For ``explicit``: an axis of ``b`` for each of ``a``.
+        For ``explicit``: an axis of ``b`` for each axis of ``a``.
 
     Returns
     -------
@@ -50,7 +51,7 @@ def align(
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes have together.
+    """The shape that arrays of these shapes broadcast to.
 
     Parameters
     ----------
@@ -71,14 +72,14 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
                 f"{' and '.join(map(str, sorted(known)))} (numpy rule)"
             )
         if any(length < 0 for length in known):
-            raise ValueError(f"a length of {min(known)} in {shapes}: a length is 0 or more")
+            raise ValueError(f"length {min(known)} in {shapes}: a length is 0 or more")
         unknown = any(length is None for length in lengths)
         result.append(known.pop() if known else None if unknown else 1)
     return tuple(result)
 
 
 def broadcast_arrays(*arrays: AnyArray) -> tuple[Array, ...]:
-    """Arrays stretched to the shape that they have together.
+    """Arrays broadcast to one shape.
 
     Parameters
     ----------
@@ -103,19 +104,20 @@ def broadcast_to(
     axis: int | None = None,
     axes: Sequence[int] | None = None,
 ) -> Array:
-    """An array stretched to a shape, one way. Nothing is copied.
+    """An array broadcast to a shape, as a view.
 
     Parameters
     ----------
     x : Array
     shape : tuple of int
     rule : {"numpy", "torch", "onnx", "none", "pdpd", "paddle", "bidirectional", "explicit"}
-        By ``torch`` a length of -1 keeps that of ``x`` (``expand``). By ``bidirectional`` and ``onnx`` (Expand) the
-        result may exceed the shape.
+        With ``torch``, a length of -1 keeps the length of ``x`` (``expand``). With ``bidirectional`` and ``onnx``
+        (``Expand``), the shape is broadcast too, so the result may be larger than it.
     axis : int, optional
-        For ``pdpd`` and ``paddle``: where ``x`` begins in the shape; at the end without it.
+        For ``pdpd`` and ``paddle``: the axis of the shape that the first axis of ``x`` matches. Without it, ``x``
+        matches at the end.
     axes : sequence of int, optional
-        For ``explicit``: an axis of the shape for each of ``x``.
+        For ``explicit``: an axis of the shape for each axis of ``x``.
 
     Returns
     -------
@@ -127,13 +129,13 @@ def broadcast_to(
 
 
 def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
-    """Arrays one after the other along an axis.
+    """Arrays joined along an axis.
 
     Parameters
     ----------
     arrays : sequence of Array
     axis : int or None
-        With ``None`` they are made flat first.
+        ``None`` flattens the arrays first.
 
     Returns
     -------
@@ -141,12 +143,12 @@ def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
     """
     arrays = arrays_of("concat", list(arrays))
     if not arrays:
-        raise ValueError("concat takes an array at least")
+        raise ValueError("concat of no arrays: it takes an array at least")
     if axis is None:
         arrays, axis = [reshape(array, (-1,)) if array.ndim != 1 else array for array in arrays], 0
     dtype = result_type(*arrays)
     if not any(array.size for array in arrays) and all(array.ndim == arrays[0].ndim for array in arrays):
-        # No elements: no device is opened for them.
+        # Without elements, no device is opened.
         axis = axis_of(axis, arrays[0].ndim, "concat")
         shape = list(arrays[0].shape)
         shape[axis] = sum(array.shape[axis] for array in arrays)
@@ -156,7 +158,7 @@ def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
 
 
 def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
-    """Arrays of one shape side by side along a new axis.
+    """Arrays of one shape joined along a new axis.
 
     Parameters
     ----------
@@ -168,14 +170,15 @@ def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
     Array
     """
     arrays = arrays_of("stack", list(arrays))
-    if any(array.shape != arrays[0].shape for array in arrays):
-        raise ValueError("stack takes arrays of one shape")
+    for array in arrays:
+        if array.shape != arrays[0].shape:
+            raise ValueError(f"stack of {list(arrays[0].shape)} and {list(array.shape)}: it takes arrays of one shape")
     return concat([expand_dims(array, axis=axis) for array in arrays], axis=axis)
 
 
 @of_array
 def unstack(x: AnyArray, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """What lies at each index of an axis.
+    """The subarrays at each index of an axis.
 
     Parameters
     ----------
@@ -193,13 +196,13 @@ def unstack(x: AnyArray, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 @of_array
 def expand_dims(x: AnyArray, /, axis: int | tuple[int, ...] = 0) -> Array:
-    """An array with new axes of length 1.
+    """An array with new axes of length 1, as a view.
 
     Parameters
     ----------
     x : Array
     axis : int or tuple of int
-        Where they are in the result.
+        The positions of the new axes in the result.
 
     Returns
     -------
@@ -213,7 +216,7 @@ def expand_dims(x: AnyArray, /, axis: int | tuple[int, ...] = 0) -> Array:
 
 @of_array
 def sliding_window_view(x: AnyArray, /, window_shape: Shape, axis: int | tuple[int, ...] | None = None) -> Array:
-    """Windows of an array, as NumPy's function of that name: a view, whose strides are used twice. Nothing is copied.
+    """Windows of an array, as ``numpy.lib.stride_tricks.sliding_window_view``. The result is a view.
 
     Parameters
     ----------
@@ -221,18 +224,18 @@ def sliding_window_view(x: AnyArray, /, window_shape: Shape, axis: int | tuple[i
     window_shape : int or tuple of int
         The length of a window along each axis.
     axis : int or tuple of int, optional
-        The axis of each length; all axes without it. An axis may be named more than once.
+        The axis of each length, all axes by default. An axis may occur more than once.
 
     Returns
     -------
     Array
-        Along those axes where windows begin, and after all axes the windows' own. A slice with a step of the former is
-        a stride of the windows, one of the latter a dilation.
+        The axes of ``x`` count window positions, and the axes within a window follow. A step along the former strides
+        the windows, a step along the latter dilates them.
     """
     lengths = counts(window_shape, "the window_shape of sliding_window_view")
     places = range(x.ndim) if axis is None else integers(axis, "the axis of sliding_window_view")
     if len(lengths) != len(places):
-        raise ValueError(f"sliding_window_view takes a length for each of {len(places)} axes, not {len(lengths)}")
+        raise ValueError(f"{len(lengths)} window lengths for {len(places)} axes: sliding_window_view takes one for each axis")
     return _core.windows(x, lengths, [axis_of(each, x.ndim, "sliding_window_view") for each in places])
 
 
@@ -244,7 +247,7 @@ def squeeze(x: AnyArray, /, axis: Axes = None) -> Array:
     ----------
     x : Array
     axis : int or tuple of int, optional
-        All of length 1 without it.
+        All axes of length 1 without it.
 
     Returns
     -------
@@ -260,7 +263,7 @@ def squeeze(x: AnyArray, /, axis: Axes = None) -> Array:
 
 @of_array
 def flip(x: AnyArray, /, *, axis: Axes = None) -> Array:
-    """An array whose elements are in reverse order along axes.
+    """An array with elements in reverse order along axes, as a view.
 
     Parameters
     ----------
@@ -280,7 +283,7 @@ def flip(x: AnyArray, /, *, axis: Axes = None) -> Array:
 
 @of_array
 def moveaxis(x: AnyArray, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
-    """An array with some axes at other places.
+    """An array with axes moved to other positions, as a view.
 
     Parameters
     ----------
@@ -293,7 +296,7 @@ def moveaxis(x: AnyArray, source: int | tuple[int, ...], destination: int | tupl
     """
     source, destination = (axes_of(axis, x.ndim, "moveaxis") for axis in (source, destination))
     if len(source) != len(destination):
-        raise ValueError(f"moveaxis takes as many places as axes, not {len(destination)} for {len(source)}")
+        raise ValueError(f"moveaxis of {len(source)} axes to {len(destination)} positions: it takes one position for each axis")
     order = [axis for axis in range(x.ndim) if axis not in source]
     for place, axis in sorted(zip(destination, source)):
         order.insert(place, axis)
@@ -302,7 +305,7 @@ def moveaxis(x: AnyArray, source: int | tuple[int, ...], destination: int | tupl
 
 @of_array
 def permute_dims(x: AnyArray, /, axes: Sequence[int]) -> Array:
-    """An array with its axes in another order.
+    """An array with its axes in another order, as a view.
 
     Parameters
     ----------
@@ -319,7 +322,7 @@ def permute_dims(x: AnyArray, /, axes: Sequence[int]) -> Array:
 
 @of_array
 def transpose(x: AnyArray, /, axes: Sequence[int] | None = None) -> Array:
-    """NumPy's name for ``permute_dims``: without axes their order is reversed.
+    """NumPy's name for ``permute_dims``. Without ``axes``, their order is reversed.
 
     Parameters
     ----------
@@ -335,15 +338,15 @@ def transpose(x: AnyArray, /, axes: Sequence[int] | None = None) -> Array:
 
 @of_array
 def reshape(x: AnyArray, /, shape: Shape, *, copy: bool | None = None) -> Array:
-    """Another shape of as many elements in the same order.
+    """The elements in another shape, in the same order.
 
     Parameters
     ----------
     x : Array
     shape : tuple of int
-        One length may be -1: what remains.
+        One length may be -1, and is then computed from the others.
     copy : bool, optional
-        Values never change behind a name, so it makes no difference here.
+        It makes no difference: writing to an array changes no other.
 
     Returns
     -------
@@ -351,20 +354,20 @@ def reshape(x: AnyArray, /, shape: Shape, *, copy: bool | None = None) -> Array:
     """
     shape = integers(shape, "the shape of reshape")
     if -1 in shape and math.prod(length for length in shape if length != -1) == 0:
-        raise ValueError(f"a length of {shape} cannot be told from those that are 0")
+        raise ValueError(f"reshape to {shape}: the length of -1 cannot be computed beside a length of 0")
     return _core.reshape(x, shape)
 
 
 @of_array
 def roll(x: AnyArray, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Array:
-    """Elements moved along axes; those that leave come back at the other end.
+    """Elements shifted along axes. Elements shifted past the end return at the start.
 
     Parameters
     ----------
     x : Array
     shift : int or tuple of int
     axis : int or tuple of int, optional
-        Without it the array is moved as if it were flat.
+        Without it, the array is shifted as if it were flat.
 
     Returns
     -------
@@ -375,21 +378,21 @@ def roll(x: AnyArray, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> 
     axes, shifts = integers(axis, "the axis of roll"), integers(shift, "the shift of roll")
     shifts = shifts * len(axes) if is_one(shift) else shifts
     if len(shifts) != len(axes):
-        raise ValueError(f"roll takes a shift for each axis, not {len(shifts)} for {len(axes)}")
+        raise ValueError(f"roll by {len(shifts)} shifts along {len(axes)} axes: it takes one shift for each axis")
     return _core.roll(x, shifts, axes)
 
 
 @of_array
 def repeat(x: AnyArray, repeats: Shape | AnyArray, /, *, axis: int | None = None) -> Array:
-    """Each element several times, one after the other.
+    """Each element repeated, one copy after the other.
 
     Parameters
     ----------
     x : Array
     repeats : int or Array
-        How often, or how often for each index of the axis.
+        The number of copies, for all elements or for each index of the axis.
     axis : int, optional
-        Without it the array is flat.
+        Without it, the array is flattened.
 
     Returns
     -------
@@ -414,13 +417,13 @@ def repeat(x: AnyArray, repeats: Shape | AnyArray, /, *, axis: int | None = None
 
 @of_array
 def tile(x: AnyArray, repetitions: Shape, /) -> Array:
-    """An array several times side by side.
+    """An array repeated along each axis.
 
     Parameters
     ----------
     x : Array
     repetitions : tuple of int
-        How often along each axis.
+        The number of copies along each axis.
 
     Returns
     -------

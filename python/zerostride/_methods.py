@@ -1,6 +1,6 @@
-"""Methods of the array beside operators: what the standard asks for, and what NumPy's arrays have and Dask calls.
+"""Methods of `Array` other than operators: the standard's, and those of NumPy's arrays that Dask calls.
 
-They are given to the class of the core, which knows nothing of NumPy.
+This module adds them to the core's class, which does not depend on NumPy.
 """
 
 import numpy as np
@@ -16,17 +16,17 @@ def _array_namespace(self, /, *, api_version=None):
 
     known = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
     if api_version is not None and api_version not in known:
-        raise ValueError(f"the array API standard of {api_version} is not known here: there are {', '.join(known)}")
+        raise ValueError(f"array API standard {api_version} is unknown: there are {', '.join(known)}")
     return zerostride
 
 
 def _must_copy(x):
-    """Whether the elements lie where the host cannot read them."""
+    """Whether the host can read the elements only from a copy."""
     return x.size > 0 and x.device.name != "cpu"
 
 
 def _array(self, dtype=None, copy=None):
-    """The elements as an array of NumPy: on the CPU the array's own memory, read-only, unless a copy is asked for."""
+    """The elements as an array of NumPy: on the CPU a read-only view unless ``copy`` is true, elsewhere a copy."""
     if copy is False and _must_copy(self):
         raise ValueError(f"elements on {self.device} cannot be read without a copy: leave copy=False out")
     elements = _on_host(self)
@@ -38,11 +38,11 @@ def _array(self, dtype=None, copy=None):
 
 
 def _dlpack(self, /, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """The elements as a DLPack capsule, in memory of the host: on the CPU the array's own, and read-only."""
+    """The elements as a DLPack capsule in host memory: on the CPU a read-only view, elsewhere a copy."""
     if stream is not None:
-        raise ValueError("memory of the host has no stream: leave it out")
+        raise ValueError(f"stream {stream!r} for __dlpack__: host memory has no stream, so leave it out")
     if dl_device is not None and tuple(dl_device) != (1, 0):
-        raise BufferError(f"elements are given in memory of the host, (1, 0), and not on {tuple(dl_device)}")
+        raise BufferError(f"a capsule on device {tuple(dl_device)}: elements are exported to host memory, which is (1, 0)")
     # Older capsules cannot say that they are read-only.
     old = max_version is None or max_version[0] < 1
     if copy is False and old:
@@ -54,15 +54,15 @@ def _dlpack(self, /, *, stream=None, max_version=None, dl_device=None, copy=None
 
 
 def _dlpack_device(self, /):
-    """Memory of the host."""
+    """DLPack's number of host memory."""
     return (1, 0)
 
 
 def _to_device(self, device, /, *, stream=None):
-    """The same elements on another device, by memory of the host."""
+    """The same elements on another device, through host memory."""
     device = _creation._device(device)
     if stream is not None:
-        raise ValueError("devices of wgpu have no stream: leave it out")
+        raise ValueError(f"stream {stream!r} for to_device: devices of wgpu have no streams, so leave it out")
     if device == self.device:
         return self
     return _creation.upload(_on_host(self), device)
@@ -75,7 +75,7 @@ def _rebuild(elements, dtype, shape):
 
 
 def _reduce_ex(self, protocol):
-    # In another process it is on the default device of that one.
+    # The receiving process rebuilds the array on its default device.
     elements = _on_host(self)
     flat = elements.reshape(-1).view(np.uint8) if elements.size else np.empty(0, np.uint8)
     if protocol >= 5:
@@ -86,7 +86,7 @@ def _reduce_ex(self, protocol):
 
 
 def _shown(x):
-    """The elements that are printed, and what of them is left out."""
+    """The elements to print, and NumPy's threshold for them. Of a large array, only the edges are computed."""
     options = np.get_printoptions()
     edge = options["edgeitems"]
     if x.size <= options["threshold"]:
@@ -107,13 +107,13 @@ def _text(x, prefix="", suffix=""):
 
 
 def _repr(self):
-    # A device's name may be as long as a line: rows are broken as if it were not there.
+    # Rows are broken without regard to the device's name, which may be as long as a line.
     dtype = f", dtype={self.dtype.name}"
     return f"Array({_text(self, 'Array(', dtype)}{dtype}, device='{self.device}')"
 
 
 def _repr_inline(self, max_width):
-    """What xarray shows of an array beside others, in a width. It computes nothing."""
+    """xarray's summary of the array in at most `max_width` characters. It computes nothing."""
     text = f"zerostride.Array on {self.device.name}"
     return text if len(text) <= max_width else text[: max_width - 3] + "..."
 
@@ -128,7 +128,7 @@ def _format(self, spec):
 
 def _iter(self):
     if self.ndim == 0:
-        raise TypeError("an array without axes cannot be iterated")
+        raise TypeError("an array without axes is not iterable")
     return iter(_manipulation.unstack(self))
 
 
@@ -165,19 +165,19 @@ def _rdivmod(self, other):
 
 
 def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-    """The elements converted to a type; the other arguments are NumPy's, and change nothing."""
+    """The elements converted to a type. The other arguments are NumPy's, and change nothing."""
     return _dtypes.astype(self, np.dtype(dtype), copy=copy)
 
 
 def _reshape(self, *shape, order="C"):
-    """Another shape of as many elements, row by row."""
+    """The elements in another shape, in row-major order."""
     if order not in ("C", "A", None):
-        raise ValueError(f"elements are in the order 'C', not {order!r}")
+        raise ValueError(f"reshape in order {order!r}: arrays are in order 'C'")
     return _manipulation.reshape(self, shape[0] if len(shape) == 1 else shape)
 
 
 def _transpose(self, *axes):
-    """The axes in another order, or reversed."""
+    """The axes in another order, reversed by default."""
     if not axes or axes == (None,):
         return self.T
     return _manipulation.permute_dims(self, axes[0] if len(axes) == 1 else axes)
@@ -188,7 +188,7 @@ def _ravel(self, order="C"):
 
 
 def _copied(self, order="C"):
-    """Another array of the same elements. It costs nothing: values never change behind a name."""
+    """A new array of the same elements. It costs nothing until one of the two is written to."""
     return self._copy()
 
 
@@ -197,7 +197,7 @@ def _deepcopied(self, memo):
 
 
 def _strides(self):
-    """Bytes from an element to the next one along each axis, as ``numpy.asarray`` of the array has them."""
+    """The bytes between neighbours along each axis, as in ``numpy.asarray`` of the array."""
     steps = [self.itemsize]
     for length in reversed(self.shape[1:]):
         steps.append(steps[-1] * max(length, 1))
@@ -205,12 +205,12 @@ def _strides(self):
 
 
 def _take(self, indices, axis=None, out=None, mode="raise"):
-    """As ``numpy.take``: without an axis, elements of the array as if it were flat."""
+    """As ``numpy.take``. Without an axis, indices are those of the flattened array."""
     return np.take(self, indices, axis, out, mode)
 
 
 def _reduction(function):
-    """A method of NumPy's form for a reduction of the namespace."""
+    """A reduction of the namespace as a method with NumPy's arguments."""
 
     def method(self, axis=None, dtype=None, out=None, keepdims=False, **options):
         from ._ufuncs import adapted
@@ -246,7 +246,7 @@ METHODS = {
     "__array_function__": _array_function,
     "__array_namespace__": _array_namespace,
     "__array_ufunc__": _array_ufunc,
-    # Between NumPy's and Dask's own.
+    # Between the priorities of NumPy and Dask.
     "__array_priority__": 10,
     "__copy__": _copied,
     "__dask_tokenize__": _dask_tokenize,

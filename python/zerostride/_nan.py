@@ -1,6 +1,6 @@
-"""Reductions that leave out NaN, by NumPy's names. Integers and truth values have none, and are reduced as they are.
+"""Reductions that skip NaN, under NumPy's names. Integers and bool have no NaN and are reduced as usual.
 
-Nothing warns: whether a row is NaN throughout is not read. The result of such a row is NaN, as NumPy's is.
+The result of a row of NaN alone is NaN, as in NumPy. Nothing warns of it, because a warning would need a read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _is_nan(x):
 
 
 def _with(instead, x):
-    """Another number in place of every NaN."""
+    """The elements with a number in place of every NaN."""
     return _core.select(_is_nan(x), instead, x) if is_float(x.dtype) else x
 
 
@@ -61,12 +61,12 @@ def nanmin(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Arra
 
 def _index(reduction, least, x, axis, keepdims):
     if is_float(x.dtype) and bool(_statistics.any(_statistics.all(_is_nan(x), axis=axis))):
-        raise ValueError(f"a row of {list(x.shape)} along axis {axis} is NaN throughout: no index is that of an extreme")
+        raise ValueError(f"a row of {list(x.shape)} along axis {axis} has NaN alone: an extreme takes another element")
     return reduction(_with(least, x), axis=axis, keepdims=keepdims)
 
 
-_ONE_AXIS = "x : Array\naxis : int, optional\n    Without it the index is one of the array as if it were flat.\n"
-_RAISES = "\n    Where all elements of a row are NaN, ``ValueError`` is raised: that is read.\n"
+_ONE_AXIS = "x : Array\naxis : int, optional\n    Without it, the index is one of the flattened array.\n"
+_RAISES = "\n    A row of NaN alone raises ``ValueError``, which takes a read.\n"
 
 
 @_documented("The index of the greatest element that is not NaN.", _ONE_AXIS + _KEEP + _RAISES)
@@ -86,23 +86,23 @@ def _scanned(name, instead, x, axis, dtype):
     return _core.reduce(name, _statistics._as(x, _statistics.accumulating(x, dtype)), [axis_of(axis, x.ndim, f"nan{name}")])
 
 
-_SCANNED = f"x : Array\naxis : int, optional\n    Without it the array is flat.\n{_DTYPE}"
+_SCANNED = f"x : Array\naxis : int, optional\n    Without it, the array is flattened.\n{_DTYPE}"
 
 
-@_documented("The sum of each element and those before it, NaN being 0.", _SCANNED)
+@_documented("The cumulative sum, with NaN as 0.", _SCANNED)
 def nancumsum(x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     return _scanned("cumsum", 0.0, x, axis, dtype)
 
 
-@_documented("The product of each element and those before it, NaN being 1.", _SCANNED)
+@_documented("The cumulative product, with NaN as 1.", _SCANNED)
 def nancumprod(x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     return _scanned("cumprod", 1.0, x, axis, dtype)
 
 
 def _averaging(x, dtype, what):
-    """The type of a mean, and elements in one that holds their sums and how many they are."""
+    """The type of a mean, and the elements in a type wide enough for sums and counts."""
     x = _statistics._averaged(x, dtype, what)
-    # Sums and counts are more than narrow floats hold.
+    # Floats of 16 bits are too narrow for sums and counts.
     return x.dtype, x if x.dtype.itemsize > 2 else _core.cast(x, "float32")
 
 
@@ -118,7 +118,7 @@ def nanmean(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None
 
 
 def _spread(name, x, axis, dtype, correction, ddof, keepdims):
-    """The variance or, as ``std``, its root."""
+    """The variance, or for ``std`` its square root."""
     if not is_float(x.dtype):
         return _statistics._spread(name, x, axis, dtype, correction, ddof, keepdims)
     correction = _statistics._taken_off(f"nan{name}", correction, ddof)
@@ -134,7 +134,7 @@ def _spread(name, x, axis, dtype, correction, ddof, keepdims):
 _SPREAD = _AXES + _DTYPE + _CORRECTION + _KEEP
 
 
-@_documented("The variance of elements that are not NaN. It is NaN of no more than ``correction`` of them.", _SPREAD)
+@_documented("The variance of elements that are not NaN. It is NaN if there are at most ``correction`` of them.", _SPREAD)
 def nanvar(
     x: AnyArray,
     /,

@@ -1,4 +1,4 @@
-"""Derivatives, integrals, and moments of samples, by NumPy's names."""
+"""Derivatives, integrals and moments of samples, under NumPy's names."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ __all__ = ["gradient"]
 
 @of_array
 def gradient(f: AnyArray, /, *spacing: ArrayLike, axis: Axes = None, edge_order: int = 1) -> Array | tuple[Array, ...]:
-    """Derivatives by central differences, and by one-sided ones at the ends, as ``numpy.gradient``.
+    """Derivatives by central differences, and by one-sided differences at the ends, as ``numpy.gradient``.
 
     Parameters
     ----------
     f : Array
     *spacing : number or Array
-        The distance of neighbours, or coordinates along an axis: one for all axes, or one for each.
+        The distance between neighbours, or the coordinates along an axis: one for all axes, or one for each axis.
     axis : int or tuple of int, optional
-        All axes without it.
+        All axes by default.
     edge_order : {1, 2}
         The order of accuracy at the ends.
 
     Returns
     -------
     Array or tuple of Array
-        A tuple, one for each axis, unless it is one axis alone.
+        The derivative along one axis, or a tuple of one for each axis.
     """
     axes = axes_of(range(f.ndim) if axis is None else axis, f.ndim, "gradient")
     if edge_order not in (1, 2):
@@ -56,7 +56,7 @@ def gradient(f: AnyArray, /, *spacing: ArrayLike, axis: Axes = None, edge_order:
 def _derivative(f, axis, spacing, edge_order):
     length = f.shape[axis]
     if length < edge_order + 1:
-        raise ValueError(f"gradient along an axis of {length}: it takes {edge_order + 1} elements at least")
+        raise ValueError(f"gradient along an axis of length {length}: it takes {edge_order + 1} elements at least")
     if not np.ndim(spacing):
         h = asarray(spacing).item() if isinstance(spacing, Array) else float(spacing)
         return _uniform(f, axis, h, edge_order)
@@ -65,11 +65,12 @@ def _derivative(f, axis, spacing, edge_order):
     if x.ndim != 1 or x.size != length:
         raise ValueError(f"coordinates of {list(x.shape)} for an axis of {length} elements in gradient")
     if x.dtype.kind == "u":
-        # Differences of descending ones would wrap.
+        # Differences of descending coordinates would wrap.
         x = _core.cast(x, default_float(f.device))
     d = floats(x[1:] - x[:-1])
     if bool(_statistics.all(d == d[0])):
-        # As of one distance, as NumPy: what is between two elements does not count then, whatever it is.
+        # Evenly spaced coordinates take the uniform formula, as in NumPy. The other one multiplies the middle element by 0,
+        # which is NaN if the element is infinite.
         return _uniform(f, axis, float(d[0]), edge_order)
     d = _core.reshape(d if d.dtype == f.dtype else _core.cast(d, f.dtype), [-1 if k == axis else 1 for k in range(f.ndim)])
     return _apart(f, axis, d, edge_order)
@@ -87,7 +88,7 @@ def _uniform(f, axis, h, edge_order):
 
 
 def _apart(f, axis, d, edge_order):
-    """Of elements that are ``d`` from one another."""
+    """The derivative of unevenly spaced elements, with distances ``d``."""
     at = lambda *bounds: part(f, axis, *bounds)  # noqa: E731
     d1, d2 = part(d, axis, None, -1), part(d, axis, 1, None)
     inside = at(None, -2) * (-d2 / (d1 * (d1 + d2))) + at(1, -1) * ((d2 - d1) / (d1 * d2)) + at(2, None) * (d1 / (d2 * (d1 + d2)))
@@ -144,9 +145,9 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
 
 
 def _samples(m, y, rowvar, dtype):
-    """Variables as rows, of floats."""
+    """The variables as rows of floats."""
     if m.ndim > 2 or (y is not None and y.ndim > 2):
-        raise ValueError("cov takes arrays of two axes at most")
+        raise ValueError("cov of an array of three axes or more: it takes two at most")
     rows = []
     for x in (m, y) if y is not None else (m,):
         x = zs.astype(x, np.dtype(dtype)) if dtype is not None else floats(x)

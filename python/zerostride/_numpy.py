@@ -1,6 +1,6 @@
-"""NumPy's functions on our arrays: they stay on the device. What is not here is an error of NumPy's.
+"""NumPy's functions for `Array`s, through ``__array_function__``. The elements stay on the device.
 
-Dask asks for these, and not for the namespace of the standard.
+A function that has no entry here raises ``TypeError``. Dask calls these functions and not the standard's namespace.
 """
 
 import builtins
@@ -17,7 +17,7 @@ from ._indexing import must_be_inside
 from ._ufuncs import absent, adapted, delivered, is_nothing
 
 FUNCTIONS = {}
-# Asked for by `like=` alone: what they make is on the device of that array.
+# Functions that NumPy dispatches by `like=` alone. Results are on the device of that array.
 CREATION = {}
 
 
@@ -53,7 +53,7 @@ def _reductions():
             return adapted(ours, a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
 
         FUNCTIONS[theirs] = call
-    # Their third argument is no type.
+    # The third argument of these is `out`, not `dtype`.
     for theirs, ours in (
         (np.amin, zs.min), (np.min, zs.min), (np.amax, zs.max), (np.max, zs.max), (np.nanmin, zs.nanmin),
         (np.nanmax, zs.nanmax), (np.any, zs.any), (np.all, zs.all), (np.argmin, zs.argmin), (np.argmax, zs.argmax),
@@ -78,7 +78,7 @@ for _theirs, _scan in (
 
 
 def _ours(arrays):
-    """What is given as arrays of ours, on the device of the first that is one."""
+    """The arguments as `Array`s, on the device of the first `Array` among them."""
     arrays = list(arrays)
     first = next((x for x in arrays if isinstance(x, Array)), None)
     device = None if first is None else first.device
@@ -185,7 +185,7 @@ def _take(a, indices, axis=None, out=None, mode="raise"):
     if not isinstance(indices, Array):
         indices = np.asarray(indices)
     if mode == "raise":
-        # Those of the host are held against their axis by the lookup.
+        # The lookup itself checks indices from the host.
         if isinstance(indices, Array):
             must_be_inside(indices, a.shape[axis], axis)
     elif indices.size and is_integer(indices.dtype):
@@ -194,7 +194,7 @@ def _take(a, indices, axis=None, out=None, mode="raise"):
 
 
 def _led_inside(indices, length, mode, device):
-    """Indices as ones of an axis of some length, by NumPy's modes."""
+    """Indices led into the range of an axis, by the modes "clip" and "wrap"."""
     if not length:
         raise IndexError("an axis of length 0 has no elements to take")
     if limits(indices.dtype)[1] < length:
@@ -244,7 +244,7 @@ def _swapaxes(a, axis1, axis2):
 @_implements(np.lib.stride_tricks.sliding_window_view)
 def _sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
     if writeable:
-        raise ValueError("a view of windows is not written, as its elements are in several of them: copy it")
+        raise ValueError("sliding_window_view with writeable=True: windows share elements, so copy them to write")
     return zs.sliding_window_view(x, window_shape, axis)
 
 
@@ -324,7 +324,7 @@ def _unique(ar, return_index=False, return_inverse=False, return_counts=False, a
     values, indices, inverse, counts = zs.unique_all(ar)
     lost = int(zs.count_nonzero(zs.isnan(values))) if equal_nan and is_float(ar.dtype) else 0
     if lost > 1:
-        # Every NaN is a value of its own there, and all are last. They become the first of them.
+        # unique_all returns each NaN as a value of its own, after all others. NumPy merges them into the first.
         first = values.size - lost
         values, indices, inverse = values[: first + 1], indices[: first + 1], zs.minimum(inverse, first)
         counts = zs.concat([counts[:first], zs.sum(counts[first:], keepdims=True)])
@@ -406,7 +406,7 @@ def _can_cast(from_, to, casting="safe"):
 def _sharing(theirs):
     def shares(a, b, *work, **max_work):
         if isinstance(a, Array) and isinstance(b, Array):
-            # Nothing that is written to one is seen in the other.
+            # No write to one array changes another.
             return False
         return theirs(*(_memory(x) if isinstance(x, Array) else x for x in (a, b)), *work, **max_work)
 
@@ -414,7 +414,7 @@ def _sharing(theirs):
 
 
 def _memory(x):
-    """The array's own memory as NumPy views it: none on another device, and none of what is not computed."""
+    """A view of the array's memory: empty if the array is on another device or not computed."""
     return on_host(x) if x.evaluated and x.device.name == "cpu" else np.empty(0)
 
 
@@ -432,7 +432,7 @@ def _isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def _distance(a, b):
-    """How far integers are from one another, as floats: unsigned integers of their width hold it."""
+    """The distances between integers, as floats. The unsigned type of the same width holds every distance."""
     a, b = (zs.astype(x, zs.uint8) if x.dtype == zs.bool else x for x in (a, b))
     dtype = zs.result_type(a, b)
     least, greatest = zs.minimum(a, b), zs.maximum(a, b)

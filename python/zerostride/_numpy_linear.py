@@ -1,4 +1,4 @@
-"""NumPy's functions of products, diagonals and norms on our arrays, beside :mod:`._numpy`."""
+"""NumPy's products, diagonals, norms and solvers for `Array`s. They extend :mod:`._numpy`."""
 
 import string
 
@@ -16,7 +16,7 @@ from ._ufuncs import delivered
 
 
 def _with_arrays(ours):
-    """A function of the namespace whose two arrays may be anything that is made one."""
+    """A function of the namespace whose first two arguments are converted to `Array`s."""
     return lambda x1, x2, /, **options: ours(*_ours([x1, x2]), **options)
 
 
@@ -34,7 +34,7 @@ FUNCTIONS.update({
 def _einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
     equation, *arrays = operands
     if not isinstance(equation, str):
-        # Arrays, each with a list of numbers for its axes, and one for those of the result.
+        # NumPy's other form: each array is followed by a list of numbers for its axes, and one list names the result's axes.
         equation, arrays = ",".join(map(_letters, operands[1::2])), operands[: len(operands) // 2 * 2 : 2]
         if len(operands) % 2:
             equation = f"{equation}->{_letters(operands[-1])}"
@@ -83,7 +83,7 @@ def _kron(a, b):
     a, b = _ours([a, b])
     rank = max(a.ndim, b.ndim)
     of_a, of_b = ((1,) * (rank - x.ndim) + x.shape for x in (a, b))
-    # Each axis of either beside one of length 1, which the other has.
+    # Each axis of an operand stands beside an axis of length 1, which has the other operand's length.
     spread = a.reshape([n for k in of_a for n in (k, 1)]) * b.reshape([n for k in of_b for n in (1, k)])
     return spread.reshape([n * k for n, k in zip(of_a, of_b)])
 
@@ -94,7 +94,7 @@ def _multi_dot(arrays, *, out=None):
     if len(arrays) < 2:
         raise ValueError(f"multi_dot takes two arrays at least, not {len(arrays)}")
     terms = [string.ascii_letters[k : k + 2] for k in range(len(arrays))]
-    # A vector is a row at the start, and a column at the end.
+    # A vector is a row if it comes first and a column if it comes last.
     terms[0], terms[-1] = terms[0][-arrays[0].ndim :], terms[-1][: arrays[-1].ndim]
     kept = terms[0][: arrays[0].ndim - 1] + terms[-1][1:]
     return delivered(_product("multi_dot", f"{','.join(terms)}->{kept}", *arrays), out)

@@ -1,4 +1,4 @@
-"""NumPy's functions of numbers in order: derivatives, moments, polynomials and sets, beside :mod:`._numpy`."""
+"""NumPy's derivatives, moments, polynomials, orders and sets for `Array`s. They extend :mod:`._numpy`."""
 
 import math
 
@@ -13,7 +13,7 @@ from ._ufuncs import delivered, is_nothing
 
 
 def _with_arrays(ours, count):
-    """A function whose first arguments are arrays, whichever of them is one of ours."""
+    """A function whose first `count` arguments are converted to `Array`s."""
     return lambda *arguments, **options: ours(*_ours(arguments[:count]), *arguments[count:], **options)
 
 

@@ -1,4 +1,4 @@
-"""NumPy's functions of counts, order and places on our arrays, beside :mod:`._numpy`."""
+"""NumPy's counts, quantiles and writes by index for `Array`s. They extend :mod:`._numpy`."""
 
 import numpy as np
 
@@ -15,13 +15,13 @@ from ._ufuncs import delivered
 
 
 def _ends(x):
-    """The least and the greatest element, which are read."""
+    """The least and the greatest element, by a read."""
     x = x.evaluate()
     return on_host(_core.concat([_core.reshape(_core.reduce(name, x), [1]) for name in ("amin", "amax")], 0))
 
 
 def _counted(x, bins, weights, device):
-    """How many elements are 0, 1 and so on, or what their weights are together."""
+    """The count of each of the integers below `bins`, or the sums of their weights."""
     if weights is None:
         return _core.cast(_core.bincount(x, bins), default_int(device))
     weights = weights if is_float(weights.dtype) else _core.cast(weights, default_float(device))
@@ -34,20 +34,20 @@ def _bincount(x, /, weights=None, minlength=0):
     if x.ndim != 1 or not is_integer(x.dtype):
         raise TypeError(f"bincount takes integers of one axis, not {x.dtype} of {list(x.shape)}")
     if weights is not None and weights.shape != x.shape:
-        raise ValueError(f"bincount of {list(x.shape)} by weights of {list(weights.shape)}: there are as many of both")
+        raise ValueError(f"bincount of {list(x.shape)} with weights of {list(weights.shape)}: the shapes must be equal")
     least, greatest = map(int, _ends(x)) if x.size else (0, -1)
     if least < 0:
-        raise ValueError(f"bincount of {least}: elements are from 0 on")
+        raise ValueError(f"bincount of {least}: elements are 0 or more")
     return _counted(x, max(int(minlength), greatest + 1), weights, x.device)
 
 
 def _inside(edges, dtype):
-    """The least elements of a type that are in each of some bins or after it, and the greatest that is in the last."""
+    """The edges of bins as elements of a type: the least element of each bin, and the greatest of the last bin."""
     left, last = edges[:-1], edges[-1]
     if is_integer(dtype):
         low, high = limits(dtype)
         if np.ceil(left[-1]) > high or last < low:
-            raise ValueError(f"bins from {left[0]} to {last} are beyond elements of {dtype}: cast them first")
+            raise ValueError(f"bins from {left[0]} to {last} are out of range for {dtype}: cast the array first")
         return np.clip(np.ceil(left), low, high).astype(dtype), min(int(np.floor(last)), high)
     rounded, end = left.astype(dtype), last.astype(dtype)
     rounded = np.where(rounded < left, np.nextafter(rounded, dtype.type(np.inf)), rounded)
@@ -59,7 +59,7 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
     a, weights = _ours([a, weights])
     bins = on_host(bins) if isinstance(bins, Array) else bins
     if isinstance(bins, str):
-        raise TypeError(f"histogram does not choose bins by {bins!r}: give their number or their edges")
+        raise TypeError(f"bins={bins!r} for histogram: it takes the number of bins or their edges")
     if a.dtype == np.bool_ or a.dtype.name == "bfloat16":
         a = _core.cast(a, np.uint8 if a.dtype == np.bool_ else np.float32)
     if range is not None or np.ndim(bins) or not a.size:
@@ -69,7 +69,7 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
     edges = np.histogram_bin_edges(sample, bins, range)
     left, last = _inside(np.asarray(edges), a.dtype)
     a = _core.reshape(a, [a.size])
-    # Below the first bin it is -1, which is counted no more than what is above the last.
+    # Elements below the first bin or above the last get -1, which no bin counts.
     place = _core.cast(_core.searchsorted(upload(left, a.device), a, True), np.int32) - 1
     place = _core.select(a <= upload(np.asarray(last, a.dtype), a.device), place, -1)
     weights = None if weights is None else _core.reshape(weights, [weights.size])
@@ -91,7 +91,7 @@ def _digitize(x, bins, right=False):
 
 
 def _quantiles(a, axis, keepdims, found):
-    """What ``found`` makes of the last axis of floats, in which some axes are one."""
+    """The result of ``found`` for the last axis, after the reduced axes are joined into it and elements are floats."""
     (a,) = _ours([a])
     a = a if is_float(a.dtype) else _core.cast(a, default_float(a.device))
     axes = list(range(a.ndim)) if axis is None else axes_of(axis, a.ndim, "quantile")
@@ -117,7 +117,7 @@ def _quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear",
         raise TypeError(f"quantile takes no {' and '.join(options)}")
     q = np.asarray(q, np.float64)
     if not np.all((q >= 0) & (q <= 1)):
-        raise ValueError("quantiles are from 0 to 1")
+        raise ValueError(f"quantiles of {q.tolist()}: a quantile is from 0 to 1")
 
     def found(a):
         each = [_core.quantile(a, float(one), -1, method) for one in q.ravel()]
@@ -139,11 +139,11 @@ def _percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear
 @_implements(np.put_along_axis)
 def _put_along_axis(arr, indices, values, axis=-1):
     if not isinstance(arr, Array):
-        raise TypeError("put_along_axis writes to an array of ours: make it one by asarray")
+        raise TypeError(f"put_along_axis into {type(arr).__name__}: it takes an array of zerostride, as of asarray")
     flat, axis = (_core.reshape(arr, [arr.size]), 0) if axis is None else (arr, axis_of(axis, arr.ndim, "put_along_axis"))
     indices, values = zs.asarray(indices, device=arr.device), _core.written(arr, values)
     if indices.ndim != flat.ndim:
-        raise ValueError(f"put_along_axis of {list(flat.shape)} at {list(indices.shape)}: indices have as many axes")
+        raise ValueError(f"put_along_axis into {list(flat.shape)} at indices of {list(indices.shape)}: the ranks must be equal")
     must_be_inside(indices, flat.shape[axis], axis)
     shape = tuple(indices.shape[k] if k == axis else n for k, n in enumerate(flat.shape))
     if not int(np.prod(shape)):

@@ -1,4 +1,4 @@
-"""NumPy's functions that put arrays together, take them apart and turn them, beside :mod:`._numpy`."""
+"""NumPy's joins, splits, rotations and selections for `Array`s. They extend :mod:`._numpy`."""
 
 import builtins
 import math
@@ -83,7 +83,7 @@ def _block(arrays):
 
 
 def _ends(length, sections):
-    """Where the parts of an axis end."""
+    """The lengths of the parts of an axis, or None if `sections` are indices."""
     return [part.size for part in np.array_split(np.arange(length), sections)] if np.ndim(sections) == 0 else None
 
 
@@ -102,7 +102,8 @@ def _array_split(ary, indices_or_sections, axis=0):
 @_implements(np.split)
 def _split(ary, indices_or_sections, axis=0):
     if np.ndim(indices_or_sections) == 0 and ary.shape[axis] % int(indices_or_sections):
-        raise ValueError(f"{ary.shape[axis]} elements do not split into {int(indices_or_sections)} parts of one length: call array_split")
+        parts = int(indices_or_sections)
+        raise ValueError(f"split of {ary.shape[axis]} elements into {parts} parts: they have one length, so call array_split")
     return _array_split(ary, indices_or_sections, axis)
 
 
@@ -149,7 +150,7 @@ def _insert(arr, obj, values, axis=None):
     length = arr.shape[axis]
     places = np.arange(length)[obj] if isinstance(obj, slice) else np.asarray(obj)
     if places.ndim == 0:
-        # As if the values' first axis were that of the array.
+        # NumPy takes the values' first axis for the axis of the array.
         values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
         values = zs.moveaxis(values, 0, axis)
         count = values.shape[axis]
@@ -168,7 +169,7 @@ def _beside(value, x):
 @_implements(np.select)
 def _select(condlist, choicelist, default=0):
     if len(condlist) != len(choicelist) or not condlist:
-        raise ValueError(f"select takes a choice for each condition, not {len(choicelist)} for {len(condlist)}")
+        raise ValueError(f"select of {len(condlist)} conditions and {len(choicelist)} choices: it takes a choice for each condition")
     given = [x if isinstance(x, (bool, int, float)) else x for x in (*choicelist, default)]
     first = next(x for x in (*condlist, *given) if isinstance(x, Array))
     given = [beside(x, first) for x in given]
@@ -186,7 +187,7 @@ def _choose(a, choices, out=None, mode="raise"):
     a, stacked = choices[0], zs.stack(choices[1:])
     count = len(choices) - 1
     if mode == "raise" and a.size and not 0 <= int(zs.min(a)) <= int(zs.max(a)) < count:
-        raise ValueError(f"an index outside of the {count} choices of choose")
+        raise ValueError(f"choose with an index that is out of range: there are {count} choices")
     a = zs.clip(a, 0, count - 1) if mode != "wrap" else a % count
     return delivered(zs.take_along_axis(stacked, a[None], axis=0)[0], out)
 
@@ -244,7 +245,7 @@ def _putmask(a, mask, values):
 @_implements(np.fill_diagonal)
 def _fill_diagonal(a, val, wrap=False):
     if a.ndim != 2 or wrap or np.ndim(val):
-        raise TypeError("numpy.fill_diagonal is there for matrices of zerostride and one value: choose by zerostride.where")
+        raise TypeError("numpy.fill_diagonal of zerostride takes a matrix and one value: choose by zerostride.where")
     value = zs.astype(zs.broadcast_to(_beside(val, a), a.shape), a.dtype)
     a._replace(zs.where(zs.eye(*a.shape, dtype=zs.bool, device=a.device), value, a))
 

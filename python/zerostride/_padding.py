@@ -1,4 +1,4 @@
-"""Arrays with elements added at their ends."""
+"""Padding: elements added at the ends of axes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._types import AnyArray
 
 __all__ = ["pad"]
 
-# What each mode takes beside the widths.
+# The options of each mode.
 _OPTIONS = {
     "constant": ("constant_values",), "edge": (), "empty": (), "linear_ramp": ("end_values",),
     "maximum": ("stat_length",), "mean": ("stat_length",), "minimum": ("stat_length",), "reflect": ("reflect_type",),
@@ -34,18 +34,18 @@ def pad(
     mode: str = "constant",
     **options: ArrayLike | None,
 ) -> Array:
-    """Elements added before and behind those of an array, as ``numpy.pad``.
+    """An array with elements added at the ends of its axes, as ``numpy.pad``.
 
     Parameters
     ----------
     x : Array
     pad_width : int, pair, sequence of pairs, or dict of axes
-        How many elements before and behind, for all axes or each.
+        The number of elements before and behind, for all axes or for each axis.
     mode : str
         ``"constant"``, ``"edge"``, ``"empty"`` (zeros), ``"linear_ramp"``, ``"maximum"``, ``"mean"``, ``"minimum"``,
         ``"reflect"``, ``"symmetric"`` or ``"wrap"``.
     **options
-        ``constant_values``, ``end_values``, ``stat_length`` or ``reflect_type``, as NumPy's.
+        ``constant_values``, ``end_values``, ``stat_length`` or ``reflect_type``, as in NumPy.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def pad(
 
 
 def _pairs(values, rank):
-    """Two values for each axis."""
+    """A pair of values for each axis, by NumPy's broadcasting."""
     if values is None:
         return [(None, None)] * rank
     values = np.asarray(values)
@@ -95,7 +95,7 @@ def _widths(widths, rank):
             raise TypeError(f"{widths!r} for the pad_width of pad: it takes integers")
         found = _pairs(array, rank)
     if any(n < 0 for pair in found for n in pair):
-        raise ValueError(f"{widths!r} for the pad_width of pad: it takes integers from 0 on")
+        raise ValueError(f"{widths!r} for the pad_width of pad: it takes integers of 0 or more")
     return found
 
 
@@ -119,7 +119,7 @@ def _along(x, axis, width, mode, ends):
 
 
 def _number(value, x):
-    """A value as a number of the type of an array."""
+    """A value converted to the type of `x`, as a Python number."""
     return converted(np.asarray(value), x.dtype).item()
 
 
@@ -140,7 +140,7 @@ def _statistic(x, axis, width, mode, count, at):
 
 
 def _as(x, dtype, whole):
-    """Floats as elements of a type, made whole in a way where that is one of integers."""
+    """Floats converted to a type. For an integer type, the operation `whole` rounds them first."""
     if x.dtype == dtype:
         return x
     return _core.cast(x if is_float(dtype) else _core.apply(whole, "whole", x), dtype)
@@ -156,10 +156,10 @@ def _ramp(end, edge, axis, width, is_behind):
 
 
 def _turned(found, x, axis, width, mode):
-    """What is reflected, on the other side of the edge's value too (``reflect_type="odd"``)."""
+    """Reflected elements for ``reflect_type="odd"``: an element ``v`` behind the edge ``e`` becomes ``2 e - v``."""
     length = x.shape[axis]
     first, last = part(x, axis, 0, 1), part(x, axis, length - 1, length)
-    # Beyond either edge the array goes on as its mirror image, and after both as before, a rise higher.
+    # The array alternates with its mirror image. Each period of both rises by twice the difference of the ends.
     half = length - 1 if mode == "reflect" else length
     rounds, at = np.divmod(np.arange(-width[0], length + width[1]), 2 * half)
     is_image = at >= length

@@ -1,4 +1,4 @@
-"""Quantiles, of all elements or of those that are not NaN, by NumPy's names. An order of elements decides them."""
+"""Quantiles, with and without NaN, under NumPy's names. They sort the elements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from ._ufuncs import delivered
 
 __all__ = ["median", "nanmedian", "nanquantile", "quantile"]
 
-# Hyndman and Fan's: where between the elements, in order, a quantile lies. The first three take an element itself.
+# Hyndman and Fan's constants alpha and beta, which place a quantile between sorted elements. The first three methods
+# take an element itself.
 _METHODS = {
     "lower": (1, 1), "higher": (1, 1), "nearest": (1, 1), "midpoint": (1, 1), "linear": (1, 1), "hazen": (0.5, 0.5),
     "weibull": (0, 0), "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
@@ -29,15 +30,15 @@ _METHODS = {
 
 @of_array
 def median(x: AnyArray, /, axis: Axes = None, out: Array | None = None, *, keepdims: bool = False) -> Array:
-    """The median, as ``numpy.median``. It is NaN where an element is.
+    """The median, as ``numpy.median``. It is NaN if an element is NaN.
 
     Parameters
     ----------
     x : Array
     axis : int or tuple of int, optional
-        All axes without it.
+        All axes by default.
     out : Array, optional
-        Where the result goes.
+        The array that the result is written to.
     keepdims : bool
         Whether reduced axes stay, with length 1.
 
@@ -52,17 +53,17 @@ def median(x: AnyArray, /, axis: Axes = None, out: Array | None = None, *, keepd
 def quantile(
     x: AnyArray, /, q: ArrayLike, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
 ) -> Array:
-    """Quantiles, as ``numpy.quantile``. They are NaN where an element is.
+    """Quantiles, as ``numpy.quantile``. They are NaN if an element is NaN.
 
     Parameters
     ----------
     x : Array
     q : number or array
-        From 0 to 1. Its axes come first in the result.
+        Quantiles from 0 to 1. The axes of ``q`` come first in the result.
     axis : int or tuple of int, optional
-        All axes without it.
+        All axes by default.
     method : str
-        NumPy's name of how a quantile between two elements is chosen.
+        NumPy's name of the rule for a quantile between two elements.
     keepdims : bool
         Whether reduced axes stay, with length 1.
 
@@ -83,11 +84,11 @@ def nanmedian(
     ----------
     x : Array
     axis : int or tuple of int, optional
-        All axes without it.
+        All axes by default.
     out : Array, optional
-        Where the result goes.
+        The array that the result is written to.
     overwrite_input : bool
-        NumPy's, which changes nothing here.
+        NumPy's argument, which changes nothing here.
     keepdims : bool
         Whether reduced axes stay, with length 1.
 
@@ -115,15 +116,15 @@ def nanquantile(
     ----------
     x : Array
     q : number or array
-        From 0 to 1. Its axes come first in the result.
+        Quantiles from 0 to 1. The axes of ``q`` come first in the result.
     axis : int or tuple of int, optional
-        All axes without it.
+        All axes by default.
     out : Array, optional
-        Where the result goes.
+        The array that the result is written to.
     overwrite_input : bool
-        NumPy's, which changes nothing here.
+        NumPy's argument, which changes nothing here.
     method : str
-        NumPy's name of how a quantile between two elements is chosen.
+        NumPy's name of the rule for a quantile between two elements.
     keepdims : bool
         Whether reduced axes stay, with length 1.
 
@@ -132,7 +133,7 @@ def nanquantile(
     Array
     """
     if method not in _METHODS:
-        raise TypeError(f"quantiles by {method!r} are not here: there are {', '.join(map(repr, _METHODS))}")
+        raise TypeError(f"{method!r} for the method of a quantile: there are {', '.join(map(repr, _METHODS))}")
     parts = np.asarray(q, dtype=np.float64)
     if not np.all((parts >= 0) & (parts <= 1)):
         raise ValueError(f"a quantile of {q!r}: it is from 0 to 1")
@@ -148,11 +149,11 @@ def nanquantile(
 
 
 def _of_rows(rows, parts, method):
-    """Each quantile of the last axis."""
+    """A list of the quantiles `parts` of the last axis."""
     length = rows.shape[-1]
     if not length:
         return [_core.full(rows.shape[:-1], math.nan, rows.dtype, rows.device) for _ in parts]
-    # NaN is last in order.
+    # A sort puts NaN last, so the first `count` elements are numbers.
     rows = zs.sort(rows, axis=-1).evaluate()
     wide = rows if rows.dtype.itemsize > 2 else _core.cast(rows, "float32")
     count = _counted(wide, -1, True).evaluate()
@@ -179,7 +180,7 @@ def _between(rows, wide, count, part, method):
         weight = zs.where(weight == 0, 0.0, zs.full_like(weight, 0.5))
     rise = second - first
     found = zs.where(weight < 0.5, first + rise * weight, second - rise * (1.0 - weight))
-    # Of equal elements nothing is subtracted, as those may be infinite.
+    # Equal elements are not subtracted: infinities would make NaN.
     return _core.cast(zs.where(first == second, first, found), rows.dtype)
 
 

@@ -1,4 +1,4 @@
-"""Shapes that other systems, or older versions of them, took in another way."""
+"""Warnings about shapes that older code may have meant in another way."""
 
 import sys
 import warnings
@@ -9,10 +9,10 @@ __all__ = ["warn_on_reinterpreted_shapes"]
 
 
 def warn_on_reinterpreted_shapes(enabled: bool, /) -> None:
-    """Whether operators warn of operands with different shapes but equal element counts that broadcast.
+    """Turns a ``UserWarning`` on or off. It is off by default.
 
-    Code from before broadcasting may have meant such operands as 1-D (PyTorch's
-    ``torch.utils.backcompat.broadcast_warning.enabled``). It is a ``UserWarning``, and off by default.
+    Operators then warn if operands of different shapes and equal element counts broadcast. Code from before broadcasting
+    may have meant these operands as 1-D (PyTorch's ``torch.utils.backcompat.broadcast_warning.enabled``).
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def warn_on_reinterpreted_shapes(enabled: bool, /) -> None:
 
 
 def _warn(text):
-    # Of the line that called this package, whichever of its functions it called.
+    # The warning names the first line outside of this package.
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "zerostride":
         frame, level = frame.f_back, level + 1

@@ -1,6 +1,6 @@
-"""Where elements are: searches, lookups, sorting and sets.
+"""Searches, lookups, sorting and sets.
 
-All of it runs on the device. Where a shape depends on the elements, how many there are is read.
+All functions run on the device. If the shape of a result depends on elements, its length is read.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def _extreme(name, x, axis, keepdims):
 
 @of_array
 def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The index of the greatest element; of equal ones the first.
+    """The index of the greatest element, the first of equals.
 
     Parameters
     ----------
     x : Array
     axis : int, optional
-        Without it the index is one of the array as if it were flat.
+        Without it, the index is one of the flattened array.
     keepdims : bool
         Whether the axis stays, with length 1.
 
@@ -50,13 +50,13 @@ def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -
 
 @of_array
 def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The index of the least element; of equal ones the first.
+    """The index of the least element, the first of equals.
 
     Parameters
     ----------
     x : Array
     axis : int, optional
-        Without it the index is one of the array as if it were flat.
+        Without it, the index is one of the flattened array.
     keepdims : bool
         Whether the axis stays, with length 1.
 
@@ -72,14 +72,14 @@ def where(condition: AnyArray, /) -> tuple[Array, ...]: ...
 @overload
 def where(condition: AnyArray | bool, x1: Operand, x2: Operand, /) -> Array: ...
 def where(condition, x1=None, x2=None, /):
-    """Elements of ``x1`` where a condition is true, else of ``x2``.
+    """Elements of ``x1`` where a condition is true, and of ``x2`` elsewhere.
 
     Parameters
     ----------
     condition : Array
         Of bool.
     x1, x2 : Array or number
-        Without either it is :func:`nonzero`, as NumPy's.
+        Without both, the result is that of :func:`nonzero`, as in NumPy.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def where(condition, x1=None, x2=None, /):
 
 @of_array
 def nonzero(x: AnyArray, /) -> tuple[Array, ...]:
-    """The indices of elements other than 0, along each axis.
+    """The indices of elements other than 0: an array for each axis.
 
     Parameters
     ----------
@@ -106,20 +106,20 @@ def nonzero(x: AnyArray, /) -> tuple[Array, ...]:
     tuple of Array
     """
     if x.ndim == 0:
-        raise ValueError("nonzero takes an array with axes")
+        raise ValueError("nonzero of an array without axes: it takes at least one")
     found = _indices(_core.nonzero(x), x)
     return tuple(found[axis] for axis in range(x.ndim))
 
 
 def _indices(found, like):
-    """Indices as elements of the default type."""
+    """Indices in the default integer type."""
     return _core.cast(found, default_int(like.device))
 
 
 def _alike(x, other):
-    """An array and an operand of one type, beside it."""
+    """An array and another operand, promoted to one type."""
     if isinstance(other, (bool, int, float)):
-        # A number that the type does not hold equals none of its elements, but lies among them.
+        # A number that is out of the type's range still has a place in the order, so a wider type takes it.
         other = np.asarray(other, np.result_type(x.dtype, np.min_scalar_type(other)))
     other = asarray(other, device=x.device)
     try:
@@ -133,15 +133,15 @@ def _alike(x, other):
 def searchsorted(
     x1: AnyArray, x2: Operand, /, *, side: Literal["left", "right"] = "left", sorter: AnyArray | None = None
 ) -> Array:
-    """Where elements would go into a sorted array.
+    """The indices at which elements keep a sorted array sorted.
 
     Parameters
     ----------
     x1 : Array
-        Of one axis, sorted.
+        A sorted array of rank 1.
     x2 : Array or number
     side : {"left", "right"}
-        Whether before or behind elements that are equal.
+        Whether the index is before or behind equal elements.
     sorter : Array, optional
         Indices that sort ``x1``.
 
@@ -150,24 +150,24 @@ def searchsorted(
     Array
     """
     if side not in ("left", "right"):
-        raise ValueError(f"searchsorted has no side {side!r}: there are 'left' and 'right'")
+        raise ValueError(f"{side!r} for the side of searchsorted: it is 'left' or 'right'")
     x1 = x1 if sorter is None else take_at(x1, sorter, 0)
     return _indices(_core.searchsorted(*_alike(x1, x2), side == "right"), x1)
 
 
 @of_array
 def take(x: AnyArray, indices: ArrayLike, /, *, axis: int | None = None) -> Array:
-    """Elements of some indices of an axis.
+    """Elements at indices along an axis.
 
     Parameters
     ----------
     x : Array
     indices : Array, or what NumPy makes an array of
-        Of integers; negative ones count from the end. An index of an ``Array`` that is outside of the axis leads to
-        the nearest element, as in JAX: raising would take a read. Others raise ``IndexError``; so does
-        ``numpy.take``, whatever its indices are.
+        Integers. A negative index counts from the end. An index in an ``Array`` is clamped to the axis, as in JAX,
+        because raising would need a read. Other indices raise ``IndexError`` if they are out of range.
+        ``numpy.take`` raises for both.
     axis : int, optional
-        Needed unless there is one alone.
+        Required unless ``x`` has one axis.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def take(x: AnyArray, indices: ArrayLike, /, *, axis: int | None = None) -> Arra
     """
     if axis is None:
         if x.ndim != 1:
-            raise ValueError(f"take of {list(x.shape)} takes an axis, as it has not one alone")
+            raise ValueError(f"take of {list(x.shape)} without an axis: an array of {x.ndim} axes needs one")
         axis = 0
     axis = axis_of(axis, x.ndim, "take")
     return take_at(x, indices, axis)
@@ -183,13 +183,13 @@ def take(x: AnyArray, indices: ArrayLike, /, *, axis: int | None = None) -> Arra
 
 @of_array
 def take_along_axis(x: AnyArray, indices: ArrayLike, /, *, axis: int = -1) -> Array:
-    """Elements of indices that differ along the other axes.
+    """Elements at indices along an axis, with other indices for each position along the other axes.
 
     Parameters
     ----------
     x : Array
     indices : Array, or what NumPy makes an array of
-        Of integers, of as many axes. One outside of the axis is as in :func:`take`.
+        Integers, in an array of the rank of ``x``. An index that is out of range is handled as in :func:`take`.
     axis : int
 
     Returns
@@ -202,7 +202,7 @@ def take_along_axis(x: AnyArray, indices: ArrayLike, /, *, axis: int = -1) -> Ar
 
 @of_array
 def sort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Elements in order along an axis.
+    """Elements sorted along an axis. NaN comes last.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def sort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bo
     axis : int
     descending : bool
     stable : bool
-        Equal elements stay in their order, whatever this says.
+        Sorting is always stable.
 
     Returns
     -------
@@ -229,7 +229,7 @@ def argsort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable:
     axis : int
     descending : bool
     stable : bool
-        Equal elements stay in their order, whatever this says.
+        Sorting is always stable.
 
     Returns
     -------
@@ -239,13 +239,13 @@ def argsort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable:
 
 
 def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Array:
-    """Whether each element is one of some others.
+    """Whether each element of ``x1`` is an element of ``x2``.
 
     Parameters
     ----------
     x1, x2 : Array or int
     invert : bool
-        Whether it is none of them.
+        Whether to return the opposite.
 
     Returns
     -------
@@ -260,7 +260,7 @@ def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Array:
 
 
 class UniqueAll(NamedTuple):
-    """What :func:`unique_all` gives."""
+    """The result of :func:`unique_all`."""
 
     values: Array
     indices: Array
@@ -269,21 +269,21 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What :func:`unique_counts` gives."""
+    """The result of :func:`unique_counts`."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverse(NamedTuple):
-    """What :func:`unique_inverse` gives."""
+    """The result of :func:`unique_inverse`."""
 
     values: Array
     inverse_indices: Array
 
 
 def _unique(x):
-    """The different elements in order, where each is first, which each element is, and how often it is there."""
+    """The four results of :func:`unique_all`."""
     values, *indices = _core.unique(x)
     indices = [_indices(each, x) for each in indices]
     if not (values.size and is_float(x.dtype)):
@@ -292,7 +292,7 @@ def _unique(x):
     count = int(last[0])
     if count < 2:
         return values, *indices
-    # Every NaN differs from every other.
+    # The core merges NaN. The standard has every NaN be a value of its own.
     first, inverse, counts = indices
     flat = _core.reshape(x, [x.size])
     is_nan = flat != flat
@@ -305,7 +305,8 @@ def _unique(x):
 
 @of_array
 def unique_all(x: AnyArray, /) -> UniqueAll:
-    """The different elements in order, where each is first, which each element is, and how often it is there.
+    """The distinct elements in order, the index of the first occurrence of each, the index of the distinct element that
+    each element is, and the number of occurrences.
 
     Parameters
     ----------
@@ -320,7 +321,7 @@ def unique_all(x: AnyArray, /) -> UniqueAll:
 
 @of_array
 def unique_counts(x: AnyArray, /) -> UniqueCounts:
-    """The different elements in order, and how often each is there.
+    """The distinct elements in order, and the number of occurrences of each.
 
     Parameters
     ----------
@@ -336,7 +337,7 @@ def unique_counts(x: AnyArray, /) -> UniqueCounts:
 
 @of_array
 def unique_inverse(x: AnyArray, /) -> UniqueInverse:
-    """The different elements in order, and which each element is.
+    """The distinct elements in order, and the index of the distinct element that each element is.
 
     Parameters
     ----------
@@ -352,7 +353,7 @@ def unique_inverse(x: AnyArray, /) -> UniqueInverse:
 
 @of_array
 def unique_values(x: AnyArray, /) -> Array:
-    """The different elements in order.
+    """The distinct elements in order.
 
     Parameters
     ----------

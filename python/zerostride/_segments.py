@@ -1,4 +1,4 @@
-"""``reduceat`` and ``at`` of NumPy's universal functions: folds of parts of an axis, whose ends the host knows."""
+"""``reduceat`` and ``at`` of NumPy's universal functions: reductions of segments, with indices from the host."""
 
 import numpy as np
 
@@ -12,18 +12,18 @@ from ._indexing import take_at
 
 
 def reduceat(fold, x, indices, axis, dtype):
-    """A reduction of the elements from each index to the next one, or of one element where that is not behind it."""
+    """Reduces the elements from each index to the next, or the element at the index if the next is not greater."""
     axis = axis_of(axis, x.ndim, "reduceat")
     length = x.shape[axis]
     begins = np.asarray(indices)
     if begins.ndim != 1 or begins.dtype.kind not in "iu":
-        raise IndexError(f"indices of {begins.dtype} and {list(begins.shape)} for reduceat: they are integers on one axis")
+        raise IndexError(f"indices of {begins.dtype} and shape {list(begins.shape)} for reduceat: they are integers in one axis")
     if begins.size and not (0 <= begins.min() and begins.max() < length):
         raise IndexError(f"an index of reduceat is outside of axis {axis}, which has {length} elements")
     begins = begins.astype(np.int64)
     counts = np.maximum(np.append(begins[1:], length) - begins, 1)
     parts, order = [], []
-    # Parts of about one length are folded together: what they are filled up with is less than what they have.
+    # Segments whose lengths round up to the same power of two are reduced together, so padding at most doubles the work.
     sizes = np.ceil(np.log2(counts)).astype(int) if begins.size else counts
     for size in np.unique(sizes).tolist():
         (chosen,) = np.nonzero(sizes == size)
@@ -38,7 +38,8 @@ def reduceat(fold, x, indices, axis, dtype):
 
 def _folded(fold, x, begins, counts, axis, dtype):
     width = int(counts.max())
-    # A part is filled up with its first element, which is then left out; a fold that takes it twice does not.
+    # A segment is padded with its first element. A sum and a product mask the padding. Other reductions do not change by
+    # taking an element twice.
     places = begins[:, None] + np.arange(width)
     is_there = np.arange(width) < counts[:, None]
     places = np.where(is_there, places, begins[:, None])
@@ -52,19 +53,20 @@ def _folded(fold, x, begins, counts, axis, dtype):
 
 
 def at(function, fold, x, indices, values):
-    """``x[indices] = function(x[indices], values)``, once for each index, however often it is there.
+    """``x[indices] = function(x[indices], values)``, with repeated indices applied repeatedly.
 
-    Into an array of NumPy goes what the device has folded for each index.
+    The device reduces the values of each index. The results are then written to `x`, which may be an array of NumPy.
     """
     index = np.asarray(indices)
     if x.ndim < 1 or index.ndim != 1 or index.dtype.kind not in "iu":
-        raise TypeError("at of a universal function takes indices of one axis, as integers, for arrays of zerostride")
+        kind = f"{index.dtype} and shape {list(index.shape)}"
+        raise TypeError(f"at of a universal function with indices of {kind}: it takes integers in one axis")
     index = np.where(index < 0, index + x.shape[0], index)
     if not index.size:
         return
     values = values if isinstance(values, Array) else zs.asarray(values, device=x.device)
     if not isinstance(x, Array) and (x.ndim != 1 or values.ndim > 1):
-        raise TypeError("at of a universal function writes arrays of zerostride into an array of NumPy of one axis")
+        raise TypeError("at of a universal function from zerostride into NumPy's array: both have one axis")
     values = zs.broadcast_to(values, (index.size, *x.shape[1:]))
     order = np.argsort(index, kind="stable")
     unique, first = np.unique(index[order], return_index=True)

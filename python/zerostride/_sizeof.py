@@ -1,4 +1,4 @@
-"""How large chunks of Dask are. Dask loads this while it is imported itself, so it must not ask for Dask."""
+"""The sizes of Dask's chunks. Dask imports this module during its own import, so this module must not import Dask."""
 
 import sys
 
@@ -6,21 +6,21 @@ from ._core import Array
 
 
 def register(sizeof):
-    """What the entry point ``dask.sizeof`` names."""
+    """The function that the entry point ``dask.sizeof`` names."""
     sizeof.register(Array, _size)
 
 
 def make_known():
-    """Makes arrays known to Dask as chunks, where this process uses Dask: it may have got them without a module of ours
-    that does so, as a worker does that takes the place of another one."""
+    """Registers `Array` with Dask if this process has imported Dask. A worker that replaces another one may receive arrays
+    before it imports ``zerostride.dask``."""
     if "dask" in sys.modules:
         from . import dask  # noqa: F401
 
 
 def _size(array):
     make_known()
-    # A worker asks for the size of what it is about to keep: it then is what it keeps, and not an expression that
-    # keeps the chunks that it was built of.
+    # A worker asks for the size of a result before it stores the result. Evaluating it here releases the chunks that its
+    # expression refers to.
     if array.size:
         array._settle()
     return array.nbytes

@@ -1,7 +1,7 @@
-"""Solutions and factorizations of matrices, by LAPACK as NumPy has it: on the host, whatever the device of an array is.
+"""Solutions and factorizations of matrices, by NumPy's LAPACK on the host.
 
-What is small and has many steps that wait for each other is no work for kernels. Elements of the CPU path are read where
-they are; those of another device are copied to the host, and results back.
+Their many small dependent steps are slow as kernels. Arrays on the CPU are read in place. Arrays on another device are
+copied to the host, and the results are copied back.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ __all__ = [
 
 
 def solved(theirs, what, *arrays, **options):
-    """What a function of NumPy makes of matrices, on the device of these. Narrow floats are computed in float32."""
+    """The result of a function of NumPy for matrices, on their device. Floats of 16 bits are computed in float32."""
     if arrays[0].ndim < 2:
-        raise ValueError(f"{what} of {list(arrays[0].shape)}: it takes matrices, of two axes or more")
+        raise ValueError(f"{what} of {list(arrays[0].shape)}: it takes matrices, which have two axes or more")
     dtype = result_type(*arrays)
     dtype = dtype if is_float(dtype) else default_float(arrays[0].device)
     within = dtype if dtype.itemsize > 2 else np.dtype("float32")
@@ -36,7 +36,7 @@ def solved(theirs, what, *arrays, **options):
     def back(array):
         array = np.asarray(array)
         if array.dtype.kind == "c":
-            raise TypeError(f"{what} has complex results, with which no device computes: take numpy.asarray of the array")
+            raise TypeError(f"{what} has complex results, which no device has: pass numpy.asarray of the array")
         ours = upload(array, device)
         return _core.cast(ours, dtype) if array.dtype == within and within != dtype else ours
 
@@ -44,28 +44,28 @@ def solved(theirs, what, *arrays, **options):
 
 
 class EighResult(NamedTuple):
-    """What :func:`eigh` gives."""
+    """The result of :func:`eigh`."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class QRResult(NamedTuple):
-    """What :func:`qr` gives."""
+    """The result of :func:`qr`."""
 
     Q: Array
     R: Array
 
 
 class SlogdetResult(NamedTuple):
-    """What :func:`slogdet` gives."""
+    """The result of :func:`slogdet`."""
 
     sign: Array
     logabsdet: Array
 
 
 class SVDResult(NamedTuple):
-    """What :func:`svd` gives."""
+    """The result of :func:`svd`."""
 
     U: Array
     S: Array
@@ -80,7 +80,7 @@ def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
     ----------
     x : Array
     upper : bool
-        Whether the factor is the upper one, ``x = R.mT @ R``, or the lower one, ``x = L @ L.mT``.
+        Whether to return the upper factor, ``x = R.mT @ R``, or the lower factor, ``x = L @ L.mT``.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
     Raises
     ------
     numpy.linalg.LinAlgError
-        Where a matrix is not positive definite.
+        If a matrix is not positive definite.
     """
     return solved(np.linalg.cholesky, "cholesky", x, upper=upper)
 
@@ -111,7 +111,7 @@ def det(x: AnyArray, /) -> Array:
 
 @of_array
 def slogdet(x: AnyArray, /) -> SlogdetResult:
-    """The sign of each determinant, and the logarithm of its magnitude.
+    """The sign and the logarithm of the magnitude of each determinant.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def eigh(x: AnyArray, /) -> EighResult:
     Parameters
     ----------
     x : Array
-        The lower triangle is read.
+        Symmetric matrices. Only the lower triangle is read.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def eigvalsh(x: AnyArray, /) -> Array:
     Parameters
     ----------
     x : Array
-        The lower triangle is read.
+        Symmetric matrices. Only the lower triangle is read.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def inv(x: AnyArray, /) -> Array:
     Raises
     ------
     numpy.linalg.LinAlgError
-        Where a matrix is singular.
+        If a matrix is singular.
     """
     return solved(np.linalg.inv, "inv", x)
 
@@ -182,13 +182,14 @@ def _host(number):
 
 @of_array
 def matrix_rank(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Array:
-    """How many singular values of each matrix of a stack are other than 0.
+    """The number of singular values other than 0 of each matrix of a stack.
 
     Parameters
     ----------
     x : Array
     rtol : number or Array, optional
-        What counts as 0, as a part of the largest; the larger size of the matrix times epsilon without it.
+        Singular values up to ``rtol`` times the largest count as 0. The default is epsilon times the larger length of a
+        matrix.
 
     Returns
     -------
@@ -206,7 +207,8 @@ def pinv(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Array:
     ----------
     x : Array
     rtol : number or Array, optional
-        What counts as 0, as a part of the largest; the larger size of the matrix times epsilon without it.
+        Singular values up to ``rtol`` times the largest count as 0. The default is epsilon times the larger length of a
+        matrix.
 
     Returns
     -------
@@ -217,13 +219,13 @@ def pinv(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Array:
 
 @of_array
 def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
-    """Each matrix of a stack as an orthogonal one times an upper triangular one.
+    """An orthogonal matrix and an upper triangular matrix whose product is ``x``, for each matrix of a stack.
 
     Parameters
     ----------
     x : Array
     mode : {"reduced", "complete"}
-        Whether ``Q`` has as many columns as the smaller size, or as rows.
+        Whether ``Q`` has ``min(rows, columns)`` columns or is square.
 
     Returns
     -------
@@ -235,13 +237,13 @@ def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Q
 
 
 def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
-    """What each square matrix of a stack is to be multiplied by, for a product.
+    """The solution ``y`` of ``x1 @ y = x2``, for each square matrix of a stack.
 
     Parameters
     ----------
     x1 : Array
     x2 : Array
-        A column where it has one axis, else matrices.
+        A vector, or a stack of matrices.
 
     Returns
     -------
@@ -250,7 +252,7 @@ def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
     Raises
     ------
     numpy.linalg.LinAlgError
-        Where a matrix is singular.
+        If a matrix is singular.
     """
     return solved(np.linalg.solve, "solve", *arrays_of("solve", [x1, x2]))
 
@@ -263,7 +265,7 @@ def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
     ----------
     x : Array
     full_matrices : bool
-        Whether ``U`` and ``Vh`` are square, or have as many columns and rows as there are values.
+        Whether ``U`` and ``Vh`` are square. Else they have a column and a row for each singular value.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Reductions: statistics, truth, and results so far."""
+"""Reductions and cumulative reductions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 _AXES = """x : Array
 axis : int or tuple of int, optional
-    What is reduced; all axes without it.
+    The axes to reduce, all by default.
 """
 _KEEP = "keepdims : bool\n    Whether reduced axes stay, with length 1.\n"
 
@@ -39,12 +39,12 @@ def _documented(what: str, parameters: str = _AXES + _KEEP) -> Callable[[Callabl
 
 
 def axes(x, axis, what):
-    """The axes of a reduction, or nothing for all."""
+    """The axes of a reduction, or None for all."""
     return None if axis is None else axes_of(axis, x.ndim, what)
 
 
 def accumulating(x, dtype):
-    """The type of a sum: integers that are narrower than the default have its width."""
+    """The type of a sum: that of the elements, but integers are at least as wide as the default integer type."""
     if dtype is not None:
         return dtype
     if not is_integer(x.dtype) and x.dtype.kind != "b":
@@ -63,10 +63,13 @@ def _floats(x):
     return x if is_float(x.dtype) else _core.cast(x, default_float(x.device))
 
 
-_DTYPE = "dtype : dtype, optional\n    Of the result; integers narrower than the default type become that.\n"
+_DTYPE = """dtype : dtype, optional
+    The type of the result. By default, it is that of ``x``, but integers are at least as wide as the default integer
+    type.
+"""
 
 
-@_documented("The sum, in an order of additions that the shape alone decides.", _AXES + _DTYPE + _KEEP)
+@_documented("The sum. Its order of additions depends on the shape alone.", _AXES + _DTYPE + _KEEP)
 def sum(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
     return _core.reduce("sum", _as(x, accumulating(x, dtype)), axes(x, axis, "sum"), keepdims)
 
@@ -77,7 +80,7 @@ def prod(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, k
 
 
 def _averaged(x, dtype, what):
-    """Elements of a type that a mean may have."""
+    """The elements in the float type of a mean."""
     if dtype is None:
         return _floats(x)
     if not is_float(np.dtype(dtype)):
@@ -85,22 +88,22 @@ def _averaged(x, dtype, what):
     return _as(x, np.dtype(dtype))
 
 
-_FLOAT = "dtype : dtype, optional\n    Of the result, and of what is added up.\n"
+_FLOAT = "dtype : dtype, optional\n    The type of the result and of the sum.\n"
 
 
-@_documented("The arithmetic mean. That of no elements is NaN.", _AXES + _FLOAT + _KEEP)
+@_documented("The arithmetic mean. The mean of no elements is NaN.", _AXES + _FLOAT + _KEEP)
 def mean(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
     return _core.reduce("mean", _averaged(x, dtype, "mean"), axes(x, axis, "mean"), keepdims)
 
 
 _CORRECTION = """correction : number
-    What is taken off the number of elements that is divided by. ``ddof`` is NumPy's name for it.
+    The divisor is the number of elements minus ``correction``. ``ddof`` is NumPy's name for it.
 """
 
 
 def _taken_off(name, correction, ddof):
     if ddof is not None and correction:
-        raise ValueError(f"{name} takes correction or ddof, which is another name for it, and not both")
+        raise ValueError(f"{name} with correction={correction} and ddof={ddof}: they name one number, so pass one of them")
     return float(correction if ddof is None else ddof)
 
 
@@ -137,17 +140,17 @@ def std(
     return _spread("std", x, axis, dtype, correction, ddof, keepdims)
 
 
-@_documented("The greatest element. NaN wins.")
+@_documented("The greatest element, or NaN if an element is NaN.")
 def max(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _core.reduce("amax", x, axes(x, axis, "max"), keepdims)
 
 
-@_documented("The least element. NaN wins.")
+@_documented("The least element, or NaN if an element is NaN.")
 def min(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _core.reduce("amin", x, axes(x, axis, "min"), keepdims)
 
 
-_OUT = "out : Array, optional\n    NumPy's: where the result goes.\n"
+_OUT = "out : Array, optional\n    The array that the result is written to, as in NumPy.\n"
 
 
 def _delivered(result, out):
@@ -165,44 +168,44 @@ def all(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, out: Array
     return _delivered(_core.reduce("all", _truth(x), axes(x, axis, "all"), keepdims), out)
 
 
-@_documented("Whether an element is other than 0.", _AXES + _KEEP + _OUT)
+@_documented("Whether any element is other than 0.", _AXES + _KEEP + _OUT)
 def any(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, out: Array | None = None) -> Array:
     return _delivered(_core.reduce("any", _truth(x), axes(x, axis, "any"), keepdims), out)
 
 
-@_documented("How many elements are other than 0.")
+@_documented("The number of elements other than 0.")
 def count_nonzero(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     counts = _core.reduce("count_nonzero", x, axes(x, axis, "count_nonzero"), keepdims)
     return _core.cast(counts, default_int(x.device))
 
 
-@_documented("The logarithm of the sum of exponentials, without overflow inside.")
+@_documented("The logarithm of the sum of exponentials, without intermediate overflow.")
 def logsumexp(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _core.reduce("logsumexp", _floats(x), axes(x, axis, "logsumexp"), keepdims)
 
 
-@_documented("Exponentials that add up to 1, without overflow inside.", _AXES)
+@_documented("The exponentials divided by their sum, without intermediate overflow.", _AXES)
 def softmax(x: AnyArray, /, *, axis: Axes = -1) -> Array:
     return _core.reduce("softmax", _floats(x), axes(x, axis, "softmax"))
 
 
-@_documented("The logarithm of ``softmax``, without underflow inside.", _AXES)
+@_documented("The logarithm of ``softmax``, without intermediate underflow.", _AXES)
 def log_softmax(x: AnyArray, /, *, axis: Axes = -1) -> Array:
     return _core.reduce("log_softmax", _floats(x), axes(x, axis, "log_softmax"))
 
 
 _RESULTS_SO_FAR = f"""x : Array
 axis : int, optional
-    Needed unless there is one alone.
+    Required unless ``x`` has one axis.
 {_DTYPE}include_initial : bool
-    Whether the result of no elements comes first.
+    Whether the result begins with the value of no elements.
 """
 
 
 def _cumulative(name, op, initial, x, axis, dtype, include_initial):
     if axis is None:
         if x.ndim != 1:
-            raise ValueError(f"{name} of {list(x.shape)} takes an axis, as it has not one alone")
+            raise ValueError(f"{name} of {list(x.shape)} without an axis: an array of {x.ndim} axes needs one")
         axis = 0
     axis = axis_of(axis, x.ndim, name)
     result = _core.reduce(op, _as(x, accumulating(x, dtype)), [axis])
@@ -212,26 +215,26 @@ def _cumulative(name, op, initial, x, axis, dtype, include_initial):
     return result
 
 
-@_documented("The sum of each element and those before it.", _RESULTS_SO_FAR)
+@_documented("The cumulative sum along an axis.", _RESULTS_SO_FAR)
 def cumulative_sum(
     x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Array:
     return _cumulative("cumulative_sum", "cumsum", zeros, x, axis, dtype, include_initial)
 
 
-@_documented("The product of each element and those before it.", _RESULTS_SO_FAR)
+@_documented("The cumulative product along an axis.", _RESULTS_SO_FAR)
 def cumulative_prod(
     x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Array:
     return _cumulative("cumulative_prod", "cumprod", ones, x, axis, dtype, include_initial)
 
 
-@_documented("NumPy's name for ``cumulative_sum``: without an axis the array is flat.", f"x : Array\naxis : int, optional\n{_DTYPE}")
+@_documented("NumPy's name for ``cumulative_sum``. Without an axis, the array is flattened.", f"x : Array\naxis : int, optional\n{_DTYPE}")
 def cumsum(x: AnyArray, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     return cumulative_sum(x.ravel() if axis is None else x, axis=0 if axis is None else axis, dtype=dtype)
 
 
-@_documented("NumPy's name for ``cumulative_prod``: without an axis the array is flat.", f"x : Array\naxis : int, optional\n{_DTYPE}")
+@_documented("NumPy's name for ``cumulative_prod``. Without an axis, the array is flattened.", f"x : Array\naxis : int, optional\n{_DTYPE}")
 def cumprod(x: AnyArray, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     return cumulative_prod(x.ravel() if axis is None else x, axis=0 if axis is None else axis, dtype=dtype)
 
@@ -246,16 +249,16 @@ def diff(
     prepend: Operand | None = None,
     append: Operand | None = None,
 ) -> Array:
-    """What each element differs from the one before it by.
+    """The difference of each element and the element before it.
 
     Parameters
     ----------
     x : Array
     n : int
-        How often this is done.
+        The number of times that differences are taken.
     axis : int
     prepend, append : Array or number, optional
-        What is set before and behind first; a number and an array without axes as one element of the axis.
+        Elements to add before and behind ``x`` first. A number, or an array without axes, is one element of the axis.
 
     Returns
     -------
@@ -264,7 +267,7 @@ def diff(
     axis = axis_of(axis, x.ndim, "diff")
     n = integer(n, "the n of diff")
     if n < 0:
-        raise ValueError(f"diff is done n times, and n is {n}")
+        raise ValueError(f"diff with n={n}: n is 0 or more")
     one = [1 if k == axis else length for k, length in enumerate(x.shape)]
 
     def side(part):

@@ -1,4 +1,4 @@
-"""Types that annotations name."""
+"""Names for types in annotations."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias

@@ -1,4 +1,4 @@
-"""NumPy's universal functions on our arrays, and the arguments that NumPy gives to reductions."""
+"""NumPy's universal functions for `Array`s, and NumPy's arguments of reductions."""
 
 import builtins
 import inspect
@@ -20,13 +20,13 @@ def is_nothing(value):
     return value is None or value is np._NoValue
 
 
-# NumPy's name where it is another one than ours.
+# NumPy's names that differ from the namespace's.
 _NAMES = {
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "invert": "bitwise_invert",
     "left_shift": "bitwise_left_shift", "power": "pow", "right_shift": "bitwise_right_shift",
 }  # fmt: skip
-# Of the crate, and not of the namespace, or not with what becomes of types there.
+# Operations of the crate that the namespace does not have, or has with another rule for types.
 _CRATES = {
     "copysign": ("copysign", "float"), "deg2rad": ("to_radians", "float"), "degrees": ("to_degrees", "float"),
     "fabs": ("abs", "float"), "fmod": ("rem", "same"), "gcd": ("gcd", "same"), "lcm": ("lcm", "same"),
@@ -58,7 +58,7 @@ def _of_ufunc(ufunc):
 
 
 def _float_power(x1, x2):
-    """The power of floats that are as wide as the default."""
+    """The power of operands converted to the default float type."""
     wide = [zs.astype(x, default_float(x.device)) if isinstance(x, Array) else x for x in (x1, x2)]
     return _core.apply("pow", "float", *wide)
 
@@ -99,7 +99,7 @@ def ufunc(ufunc, method, inputs, options):
             raise TypeError(f"numpy.{ufunc.__name__} of zerostride takes where= beside out= alone: choose by zerostride.where")
         options["where"] = chosen
     casting = options.pop("casting", "same_kind")
-    # All axes are None, which is not as if it were not there.
+    # None means all axes here, and an absent axis means axis 0.
     axis = 0 if method == "__call__" else options.pop("axis", 0)
     options = {name: value for name, value in options.items() if not _is_default(name, value)}
     if method == "__call__" and not options:
@@ -108,7 +108,7 @@ def ufunc(ufunc, method, inputs, options):
             raise TypeError(absent(ufunc))
         first = next((x for x in inputs if isinstance(x, Array)), None)
         if first is None:
-            # Only what the result goes to is ours.
+            # Only `out` is an `Array`.
             result = zs.asarray(ufunc(*inputs), device=out[0].device)
         else:
             result = function(*(beside(x, first) for x in inputs))
@@ -119,7 +119,7 @@ def ufunc(ufunc, method, inputs, options):
         result = result if dtype is None else zs.astype(result, np.dtype(dtype))
         if out is None:
             return result
-        # What it goes to may have more axes, or longer ones.
+        # `out` may have a larger shape, to which the result broadcasts.
         if chosen is not True:
             like = out[0] if first is None else first
             result = zs.where(beside(chosen, like), result, beside(out[0], like))
@@ -143,14 +143,14 @@ def ufunc(ufunc, method, inputs, options):
 
 
 def absent(function, method="", options=()):
-    """What is said of a function of NumPy that is not here."""
+    """The error text for a function of NumPy that has no implementation here."""
     module = (function.__module__ or "numpy") if hasattr(function, "__module__") else "numpy"
     of = f" with {', '.join(options)}" if options else ""
-    remedy = _REMEDIES.get(function.__name__ + method, "pass numpy.asarray(x), which has its elements on the host")
+    remedy = _REMEDIES.get(function.__name__ + method, "pass numpy.asarray(x), which copies its elements to the host")
     return f"{module}.{function.__name__}{method}{of} is not there for arrays of zerostride: {remedy}"
 
 
-# What to call in place of functions that are not here.
+# Remedies for functions that have no implementation here.
 _REMEDIES = {
     "apply_along_axis": "write the function over whole arrays, with axis=",
     "apply_over_axes": "call the reduction with a tuple for its axis",
@@ -160,13 +160,13 @@ _REMEDIES = {
 }
 
 
-# What leaves a reduction as it is, and what takes another value into it.
+# The neutral element of a reduction, and the operation that adds a value to its result.
 _NOTHING = {zs.sum: 0, zs.prod: 1, zs.any: False, zs.all: True}
 _WITH = {zs.sum: zs.add, zs.prod: zs.multiply, zs.max: zs.maximum, zs.min: zs.minimum}
 
 
 def _chosen(function, x, where, initial):
-    """An array with what is left out of a reduction made nothing to it."""
+    """The array with elements that `where` leaves out replaced by the reduction's neutral element."""
     nothing = _NOTHING.get(function, initial)
     if nothing is None:
         leaves_out = f"nan{function.__name__}"
@@ -178,17 +178,17 @@ def _chosen(function, x, where, initial):
 
 
 def _is_default(name, value):
-    """Whether an argument is as if it were not there, or says only what holds anyway."""
+    """Whether an argument has its default value."""
     always = {"where": True, "order": "K", "subok": True, "keepdims": False}
     return is_nothing(value) or value is always.get(name, ())
 
 
 def delivered(result, out):
-    """The result, in the array that it was asked to go to."""
+    """The result, written to `out` if there is one."""
     out = out[0] if isinstance(out, tuple) else out
     if out is None:
         return result
-    # As NumPy's casting by "same_kind", which knows no bfloat16.
+    # NumPy's casting rule "same_kind", extended by bfloat16.
     if not (is_float(result.dtype) and is_float(out.dtype) or np.can_cast(result.dtype, out.dtype, "same_kind")):
         raise TypeError(f"the result of {result.dtype} does not go into an array of {out.dtype}: cast it by astype")
     if result.shape != out.shape:
@@ -205,7 +205,8 @@ def delivered(result, out):
 def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0, correction=None, **options):
     """A reduction of the namespace with NumPy's arguments.
 
-    What is much smaller than what it is made of is computed at once: Dask keeps it, and would keep the other alive.
+    A result of at most half the elements of `x` is evaluated at once: Dask stores it, and its expression would keep `x`
+    alive.
     """
     options = {name: value for name, value in options.items() if not _is_default(name, value)}
     where, initial = options.pop("where", None), options.pop("initial", None)

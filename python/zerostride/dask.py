@@ -1,7 +1,7 @@
-"""Arrays as chunks of Dask: ``import zerostride.dask`` makes them known to it.
+"""Arrays as chunks of Dask: ``import zerostride.dask`` registers them.
 
-A chunk travels between processes through memory of the host, by buffers of pickle 5. Each process opens its own
-device, by ``ZEROSTRIDE_DEVICE``, when it first computes; a client that only builds graphs opens none.
+A chunk moves between processes through host memory, in buffers of pickle 5. Each process opens its own device, named
+by ``ZEROSTRIDE_DEVICE``, when it first computes. A client that only builds graphs opens none.
 
 >>> import dask.array as da, numpy as np
 >>> import zerostride.dask
@@ -38,7 +38,7 @@ __all__ = ["LocalCluster", "from_dask", "reduce", "register", "to_numpy"]
 
 
 def register() -> None:
-    """Makes arrays known to Dask as chunks. Importing this module has done it."""
+    """Registers `Array` with Dask as a chunk type. Importing this module calls it."""
     import dask.array
     from dask.array import dispatch
     from dask.sizeof import sizeof
@@ -49,7 +49,7 @@ def register() -> None:
     _sizeof.register(sizeof)
     _register_lookups(dispatch)
     dispatch.to_numpy_dispatch.register(Array, lambda array, **options: np.asarray(array))
-    # Arrays of expressions, in a package of their own.
+    # Dask's arrays of expressions are a package of their own.
     if find_spec("dask_array") is not None:
         import dask_array
         from dask_array import _dispatch
@@ -79,13 +79,13 @@ def _divide(a, b, dtype=None):
 
 
 def _numel(x, axis=None, keepdims=False, dtype=np.float64):
-    """How many elements a reduction is over. It is a count, and not on the device."""
+    """The number of elements that a reduction takes, from the shape alone."""
     axes = range(x.ndim) if axis is None else [axis] if hasattr(axis, "__index__") else axis
     axes = {each % x.ndim for each in axes}
     count = int(np.prod([x.shape[each] for each in axes], dtype=np.int64))
     shape = [1 if i in axes else length for i, length in enumerate(x.shape) if keepdims or i not in axes]
     dtype = np.dtype(dtype)
-    # A mean divides sums by it: where there is no f64, in f32.
+    # A mean divides sums by this count, and a device without float64 needs it in the sums' type.
     if dtype == zs.float64 and zs._dtypes.is_float(x.dtype):
         dtype = x.dtype
     return zs.full(shape, float(count) if dtype.kind == "f" else count, dtype=dtype, device=x.device)
@@ -137,17 +137,17 @@ def to_numpy(array: da.Array) -> da.Array:
 def LocalCluster(
     devices: Sequence[str] | None = None, *, memory_limit: str | int | float | None = "auto", **options: Any
 ) -> SpecCluster:
-    """A cluster on this machine: a process for each device, of one thread, as one keeps an adapter busy.
+    """A cluster on this machine: a process of one thread for each device. One thread keeps an adapter busy.
 
     Parameters
     ----------
     devices : sequence of str, optional
-        What each worker's ``ZEROSTRIDE_DEVICE`` is. Without it: that of this process where it names one, else each GPU
-        by its best interface, else the CPU.
+        ``ZEROSTRIDE_DEVICE`` of each worker. The default is that variable of this process, else each GPU through its
+        best interface, else the CPU.
     memory_limit : str, int, float or None
-        Of a worker's process, in which Dask counts arrays on a device too.
+        The limit of a worker's process. Dask counts arrays on a device too.
     **options
-        Those of ``distributed.Nanny``.
+        Options of ``distributed.Nanny``.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def _gpus():
     named = os.environ.get(_core.device_variable())
     if named:
         return [named]
-    # An adapter is there once for each interface: those of the first that has a GPU, which is the best one.
+    # Each interface lists an adapter once. The first interface with a GPU is the best one.
     found = [(interface, index) for _, interface, index, kind, _ in _core.adapters() if "gpu" in kind]
     return [f"{interface}:{index}" for interface, index in found if interface == found[0][0]] or ["cpu"]
 
@@ -188,19 +188,19 @@ _REDUCTIONS = {"max": "amax", "min": "amin"} | {name: name for name in ("sum", "
 
 
 def reduce(array: da.Array, name: str, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> da.Array:
-    """A reduction of a Dask array, with the bits of the undivided one.
+    """A reduction of a Dask array, with the bits of a reduction of the whole array.
 
-    Chunks leave the values of their blocks of 1024 elements, or of a power of that, and these are joined at the
-    end. So chunks along the first axis of the reduction must end at multiples of 1024 elements, and the other
-    reduced axes must be whole. ``array.sum()`` takes any chunks, and adds up in an order of them.
+    Each chunk is reduced to the values of its blocks of 1024 elements, or of a power of 1024, and the last step joins
+    the values. Chunks along the first reduced axis must therefore end at multiples of 1024 elements, and the other
+    reduced axes must not be divided. ``array.sum()`` takes any chunks, but its bits depend on them.
 
     Parameters
     ----------
     array : dask.array.Array
-        With chunks of this package.
+        An array with chunks of zerostride.
     name : {"sum", "prod", "mean", "max", "min", "any", "all"}
     axis : int or tuple of int, optional
-        Neighbouring axes, or all of them.
+        Neighbouring axes, all by default.
     keepdims : bool
         Whether reduced axes stay, with length 1.
 
@@ -211,7 +211,7 @@ def reduce(array: da.Array, name: str, *, axis: int | tuple[int, ...] | None = N
     Raises
     ------
     ValueError
-        Where chunks end elsewhere.
+        If a chunk ends elsewhere.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def reduce(array: da.Array, name: str, *, axis: int | tuple[int, ...] | None = N
     import dask.array as da
 
     if name not in _REDUCTIONS:
-        raise ValueError(f"no reduction in parts is called {name!r}: there are {', '.join(_REDUCTIONS)}")
+        raise ValueError(f"no reduction of chunks is called {name!r}: there are {', '.join(_REDUCTIONS)}")
     axes = sorted(range(array.ndim) if axis is None else axes_of(axis, array.ndim, name))
     meta = _prepared(array._meta, name)
     dtype = meta.dtype
@@ -244,7 +244,7 @@ def reduce(array: da.Array, name: str, *, axis: int | tuple[int, ...] | None = N
 
 
 def _block(array, name, axes):
-    """The longest blocks at multiples of which all chunks end."""
+    """The longest block whose multiples are the ends of all chunks."""
     first, *others = axes
     divided = [each for each in others if array.numblocks[each] > 1]
     inner = prod(array.shape[each] for each in others)
@@ -264,7 +264,7 @@ def _block(array, name, axes):
 
 
 def _prepared(x, name):
-    """In the type that the reduction of a whole array has."""
+    """The elements in the type that a reduction of the whole array has."""
     if name in ("sum", "prod"):
         return zs.astype(x, _statistics.accumulating(x, None))
     if name == "mean":

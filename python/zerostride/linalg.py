@@ -1,6 +1,6 @@
-"""The array API standard's ``linalg``, but for what has complex results.
+"""The array API standard's ``linalg``, without the functions of complex results.
 
-Products, diagonals and norms are computed on the device, solutions and factorizations on the host, by :mod:`._solvers`.
+Products, diagonals and norms run on the device. Solutions and factorizations run on the host, in :mod:`._solvers`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 def _matrices(x, what):
     if x.ndim < 2:
-        raise ValueError(f"{what} of {list(x.shape)}: it takes matrices, of two axes or more")
+        raise ValueError(f"{what} of {list(x.shape)}: it takes matrices, which have two axes or more")
     return x
 
 
@@ -43,7 +43,7 @@ def cross(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     ----------
     x1, x2 : Array
     axis : int
-        That of the vectors, in both. The others broadcast.
+        The axis of the vectors in both arrays. The other axes broadcast.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def diagonal(x: AnyArray, /, *, offset: int = 0) -> Array:
     ----------
     x : Array
     offset : int
-        How far above the main diagonal, or below if it is negative.
+        The distance above the main diagonal, or below it if negative.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def diagonal(x: AnyArray, /, *, offset: int = 0) -> Array:
     down, across = builtins.max(-offset, 0), builtins.max(offset, 0)
     n = builtins.max(builtins.min(rows - down, columns - across), 0)
     square = x[..., builtins.min(down, rows) :, builtins.min(across, columns) :][..., :n, :n]
-    # Letters are of numbers, and bool is none.
+    # einsum takes numbers, and bool is none.
     numbers = _core.cast(square, "uint8") if x.dtype.kind == "b" else square
     found = _core.einsum("...ii->...i", [numbers])
     return found if found.dtype == x.dtype else _core.cast(found, x.dtype)
@@ -95,9 +95,10 @@ def trace(x: AnyArray, /, *, offset: int = 0, dtype: DTypeLike | None = None) ->
     ----------
     x : Array
     offset : int
-        How far above the main diagonal, or below if it is negative.
+        The distance above the main diagonal, or below it if negative.
     dtype : dtype, optional
-        Of the result; integers narrower than the default type become that.
+        The type of the result. By default, it is that of ``x``, but integers are at least as wide as the default integer
+        type.
 
     Returns
     -------
@@ -108,18 +109,18 @@ def trace(x: AnyArray, /, *, offset: int = 0, dtype: DTypeLike | None = None) ->
 
 @of_array
 def vector_norm(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
-    """The norm of vectors, or of all elements as one.
+    """The norm of vectors along axes, or of all elements.
 
     Parameters
     ----------
     x : Array
     axis : int or tuple of int, optional
-        That of the vectors; all axes without it.
+        The axes of a vector, all by default.
     keepdims : bool
         Whether reduced axes stay, with length 1.
     ord : number
-        The root of this order of the sum of powers of this order of magnitudes. ``inf`` and ``-inf`` are the largest and
-        the least magnitude, 0 how many elements are other than 0.
+        The order of the norm, ``sum(abs(x) ** ord) ** (1 / ord)``. ``inf`` and ``-inf`` are the greatest and the least
+        magnitude, and 0 is the number of elements other than 0.
 
     Returns
     -------
@@ -135,7 +136,7 @@ def vector_norm(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, or
         return min(abs(x), axis=axis, keepdims=keepdims)
     if ord == 0:
         return _core.cast(count_nonzero(x, axis=axis, keepdims=keepdims), x.dtype)
-    # Powers are more than narrow floats hold.
+    # Floats of 16 bits are too narrow for powers.
     wide = x if x.dtype.itemsize > 2 else _core.cast(x, "float32")
     found = pow(_core.reduce("sum", pow(abs(wide), float(ord)), over, keepdims), 1 / ord)
     return found if found.dtype == x.dtype else _core.cast(found, x.dtype)
@@ -153,8 +154,9 @@ def matrix_norm(
     keepdims : bool
         Whether the last two axes stay, with length 1.
     ord : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}
-        The root of the sum of squares; the largest or the least sum of the magnitudes of a column (1), or of a row (inf);
-        the largest or the least singular value (2), or the sum of all ("nuc"), which are computed on the host.
+        ``"fro"`` is the root of the sum of squares. 1 and -1 are the greatest and the least sum of magnitudes of a column,
+        ``inf`` and ``-inf`` of a row. 2 and -2 are the greatest and the least singular value, and ``"nuc"`` is the sum of
+        the singular values, which the host computes.
 
     Returns
     -------
@@ -177,13 +179,13 @@ def matrix_norm(
 
 @of_array
 def matrix_power(x: AnyArray, n: int, /) -> Array:
-    """Each square matrix of a stack times itself, so many times.
+    """The ``n``-th power of each square matrix of a stack.
 
     Parameters
     ----------
     x : Array
     n : int
-        Those below 0 are powers of the inverse.
+        A negative power is a power of the inverse.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Random arrays: drawn by NumPy on the host and moved to the device, so a seed draws the same everywhere.
+"""Random arrays. NumPy draws them on the host and they are uploaded, so a seed draws the same numbers on every device.
 
-Numbers by a counter, which kernels make, are the crate's ``random``.
+The crate's ``random``, whose kernels draw numbers by a counter, has no function here.
 
 >>> import zerostride as zs
 >>> zs.random.default_rng(0).random((2, 3)).shape
@@ -22,11 +22,11 @@ __all__ = ["Generator", "PCG64", "RandomState", "default_rng"]
 
 
 class PCG64(np.random.PCG64):
-    """NumPy's bit generator. Dask takes the module of an array's chunks from its name."""
+    """NumPy's bit generator. Dask finds the module of an array's chunks by the module of this class."""
 
 
 class _Drawing:
-    """What NumPy's generator draws, as arrays of a device. Numbers alone stay numbers."""
+    """Wraps a generator of NumPy, so that drawn arrays are uploaded to a device. A single number stays a number."""
 
     _own: Any
     _device: DeviceLike
@@ -42,7 +42,7 @@ class _Drawing:
         if not isinstance(found, np.ndarray):
             return found
         device = _device(self._device)
-        # Types follow the device, as those of numbers do.
+        # Default types follow the device, as in the namespace.
         if found.dtype == np.float64 and "dtype" not in options:
             found = converted(found, default_float(device))
         elif found.dtype == np.int64 and "dtype" not in options:

@@ -1,5 +1,5 @@
-// Floats to integers and bool. WGSL leaves NaN and some backends leave the range open, so both
-// are decided here. Comparisons with NaN are kept out of it: its bits are tested.
+// Floats to integers and bool. WGSL does not define NaN, and some backends do not define the range, so both are
+// decided here. NaN is tested by its bits and not by a comparison.
 
 fn cast_f32_i32(x: vec4<f32>) -> vec4<i32> {
     let inside = vec4<i32>(clamp(x, vec4<f32>(-2147483648.0), vec4<f32>(2147483520.0)));
@@ -14,8 +14,8 @@ fn cast_f32_u32(x: vec4<f32>) -> vec4<u32> {
     return select(high, vec4<u32>(0u), (x <= vec4<f32>(0.0)) | is_nan_f32(x));
 }
 
-// Rounds to the nearest float, halves to even, on adapters that truncate: 24 bits are kept by
-// hand, and what converts is exact.
+// Rounds to the nearest float, halves to even, on adapters that truncate. Integer arithmetic rounds to 24 bits,
+// so the conversion is exact.
 fn cast_u32_f32(x: vec4<u32>) -> vec4<f32> {
     let excess = vec4<u32>(8u) - min(countLeadingZeros(x), vec4<u32>(8u));
     let kept = x >> excess;
@@ -31,8 +31,8 @@ fn cast_i32_f32(x: vec4<i32>) -> vec4<f32> {
     return select(magnitude, -magnitude, x < vec4<i32>(0));
 }
 
-// Rounded to odd: what is lost sets the last bit, so that another rounding to fewer digits is as if
-// there had been none before (Boldo and Melquiond, When double rounding is odd, 2005).
+// Rounded to odd: if bits are lost, the last bit is set. A second rounding to fewer digits then has the result of
+// a single rounding (Boldo and Melquiond, When double rounding is odd, 2005).
 fn odd_u32_f32(x: vec4<u32>) -> vec4<f32> {
     let excess = vec4<u32>(8u) - min(countLeadingZeros(x), vec4<u32>(8u));
     let kept = x >> excess;
@@ -45,7 +45,7 @@ fn odd_i32_f32(x: vec4<i32>) -> vec4<f32> {
     return select(magnitude, -magnitude, x < vec4<i32>(0));
 }
 
-// The first 24 bits as a number of [0, 1): exact, where others would be rounded, and some up to 1.
+// The first 24 bits as a number in [0, 1), which is exact. All 32 bits would be rounded, some up to 1.
 fn unit_f32(bits: vec4<u32>) -> vec4<f32> {
     return vec4<f32>(bits >> vec4<u32>(8u)) * vec4<f32>(5.9604644775390625e-8);
 }

@@ -1,7 +1,7 @@
 // The error function. Polynomials are in f32/ and f64/.
 
-// e^-x^2 times a rational function of 1 / x^2, for x in 1.25..28, where -x^2 is split so that its
-// rounding does not show.
+// e^-x^2 times a rational function of 1 / x^2, for x in 1.25..28. -x^2 is split into two parts, so its rounding
+// does not show.
 fn erfc_far_f32(x: vec4<f32>) -> vec4<f32> {
     let tail = erfc_tail_f32(1.0 / (x * x), x >= vec4<f32>(2.857142925));
     let cut = cut_square_f32(x);

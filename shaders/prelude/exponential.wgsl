@@ -1,5 +1,5 @@
-// Exponentials, logarithms and hyperbolics. Builtins are not used: drivers miss NaN, infinities
-// and 2^-11 and more of the value. Constants and polynomials are in f32/ and f64/.
+// Exponentials, logarithms and hyperbolics. Builtins are not used: on some drivers they miss NaN and infinities,
+// and are 2^-11 of the value off. Constants and polynomials are in f32/ and f64/.
 
 fn exp_f32(x: vec4<f32>) -> vec4<f32> {
     return exp_scaled_f32(x, 0);
@@ -19,7 +19,7 @@ fn expm1_f32(x: vec4<f32>) -> vec4<f32> {
     let r1 = expm1_ratio_f32(square);
     let t = 3.0 - r1 * half;
     let e = square * ((r1 - t) / (6.0 - r * t));
-    // Where k is 0, nothing is lost and this is all.
+    // If k is 0, nothing is lost and this is the result.
     let near = opaque_f32(r - opaque_f32((r * (e - lost) - lost) - square));
     let whole = vec4<i32>(k);
     let most = i32(FRACTION_BITS_f32);
@@ -31,7 +31,7 @@ fn expm1_f32(x: vec4<f32>) -> vec4<f32> {
     return select(select(far, near, small), x, is_nan_f32(x) | (abs(x) < vec4<f32>(ROUNDED_f32)));
 }
 
-// What every logarithm of x answers where x is no positive finite number.
+// The result of every logarithm for an x that is no positive finite number.
 fn log_edges_f32(value: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
     let finite = select(value, inf_f32(vec4<f32>(-1.0)), magnitude_bits_f32(x) == vec4<u32>(0));
     let infinite = bits_f32(x) == vec4<u32>(INFINITE_f32);
@@ -39,8 +39,8 @@ fn log_edges_f32(value: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
     return select(select(finite, x, infinite | is_nan_f32(x)), nan_f32(x), negative);
 }
 
-// After FreeBSD e_log.c, which bounds its error by 1 ulp. Here as below the parts of k ln(2) are kept
-// apart by what is opaque, as one factor for both would lose the low one.
+// After FreeBSD e_log.c, which bounds its error by 1 ulp. Here and below, opaque values keep the two parts of
+// k ln(2) apart. A compiler that factored k out would lose the low part.
 fn log_f32(x: vec4<f32>) -> vec4<f32> {
     let split = split_f32(x);
     let half_square = 0.5 * split.f * split.f;
@@ -70,7 +70,7 @@ fn log10_f32(x: vec4<f32>) -> vec4<f32> {
     return log_edges_f32(fraction + split.k * LOG10_2_HIGH_f32, x);
 }
 
-// The logarithm of u = 1 + x, with what the addition lost put back (FreeBSD s_log1p.c).
+// The logarithm of u = 1 + x, corrected by the rounding error of the addition (FreeBSD s_log1p.c).
 fn log1p_f32(x: vec4<f32>) -> vec4<f32> {
     let u = opaque_f32(1.0 + x);
     let large = u >= vec4<f32>(2.0);
@@ -86,7 +86,7 @@ fn log1p_f32(x: vec4<f32>) -> vec4<f32> {
     return select(log_edges_f32(value, select(u, x, is_nan_f32(x))), x, abs(x) < vec4<f32>(ROUNDED_f32));
 }
 
-// By expm1 below 1, by e^x / 2 above, which does not overflow before the result does.
+// By expm1 below 1, and by e^x / 2 above, which overflows no earlier than the result.
 fn sinh_f32(x: vec4<f32>) -> vec4<f32> {
     let magnitude = abs(x);
     let t = expm1_f32(min(magnitude, vec4<f32>(1.0)));
@@ -146,7 +146,7 @@ fn xlogy_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     return select(x * log_f32(y), vec4<f32>(0.0), none);
 }
 
-// The larger and what the smaller adds to it; of two infinities the difference is no number.
+// The larger operand plus the logarithm that the smaller one adds. The difference of two infinities is NaN.
 fn logaddexp_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let apart = select(-abs(x - y), vec4<f32>(0.0), eq_f32(x, y));
     let sum = max_f32(x, y) + log1p_f32(exp_f32(apart));

@@ -1,8 +1,8 @@
-// Floats: NaN, zeros and comparisons. NaN is tested by its bits, because some compilers assume
-// that there is none and fold `x != x` to false, and builtins may or may not return it.
+// Floats: NaN, zeros and comparisons. NaN is tested by its bits, because some compilers assume that there is no
+// NaN and fold `x != x` to false, and builtins may or may not return it.
 //
-// As all files of this folder that name f32 and no constants of its own, this one is read twice:
-// for f64 with f64 and u64 in place of f32 and u32. What differs otherwise is in f32/ and f64/.
+// This file, like others of this folder, is read twice: for f64 with f64 and u64 in place of f32 and u32. Code that
+// differs otherwise is in f32/ and f64/. src/wgsl/prelude.rs lists the files.
 
 fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
@@ -28,7 +28,7 @@ fn is_finite_f32(x: vec4<f32>) -> vec4<bool> {
     return magnitude_bits_f32(x) < vec4<u32>(INFINITE_f32);
 }
 
-// NaN, made where no compiler can fold it: from an operand.
+// NaN, made from an operand so that no compiler can fold it.
 fn nan_f32(from_any: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(from_any) | vec4<u32>(QUIET_f32));
 }
@@ -79,7 +79,7 @@ fn sign_f32(x: vec4<f32>) -> vec4<f32> {
     return select(unit, x, is_nan_f32(x));
 }
 
-// To whole numbers, with the sign of zero and NaN kept.
+// Rounding to whole numbers, which keeps NaN and the sign of zero.
 fn floor_f32(x: vec4<f32>) -> vec4<f32> {
     return select(copysign_f32(down_f32(x), x), x, is_nan_f32(x));
 }
@@ -109,7 +109,7 @@ fn nonzero_f32(x: vec4<f32>) -> vec4<bool> {
     return magnitude_bits_f32(x) != vec4<u32>(0);
 }
 
-// The neighbour of `a` on the way to `b`, of floats by their bits, with `sign` the bit of the sign.
+// The neighbour of `a` towards `b`, for floats by their bits. `sign` is the sign bit.
 fn next_u32(a: vec4<u32>, b: vec4<u32>, sign: u32) -> vec4<u32> {
     let x = a & vec4<u32>(sign - 1);
     let y = b & vec4<u32>(sign - 1);

@@ -1,5 +1,5 @@
-// a * b + c, rounded once. In integers, as builtins named fma round twice on some drivers: the product
-// of the significands in two words, the addend beside it, and one rounding of their sum.
+// a * b + c, rounded once. It takes integers, because the builtin fma rounds twice on some drivers. The product
+// of the significands has two words, the addend is aligned with it, and their sum is rounded once.
 
 struct Long_u32 {
     high: vec4<u32>,
@@ -15,7 +15,7 @@ fn long_up_u32(x: Long_u32, n: Count) -> Long_u32 {
     return Long_u32(select((x.high << m) | spill, low, far), select(low, vec4<u32>(0), far));
 }
 
-// x 2^-n; where bits are lost, the last bit is set.
+// x 2^-n. If bits are lost, the last bit is set.
 fn long_down_u32(x: Long_u32, n: Count) -> Long_u32 {
     let bounded = min(n, Count(2u * WORD_u32 - 1u));
     let m = bounded & Count(WORD_u32 - 1u);
@@ -29,7 +29,7 @@ fn long_down_u32(x: Long_u32, n: Count) -> Long_u32 {
     return Long_u32(select(high, vec4<u32>(0), far), low);
 }
 
-// The leading bit of a significand at its place, and the exponent that goes with it.
+// A significand shifted so that its leading bit is in place, and the exponent of it.
 struct Normal_f32 {
     significand: vec4<u32>,
     exponent: vec4<i32>,
@@ -41,14 +41,14 @@ fn normal_f32(magnitude: vec4<u32>) -> Normal_f32 {
     return Normal_f32(significand << up, vec4<i32>(exponent_f32(magnitude)) - vec4<i32>(up));
 }
 
-// For finite a, b and c, of which a and b are not 0; to the nearest float, halves to even, or to odd.
+// For finite a, b and c with a and b other than 0. Rounds to the nearest float, halves to even, or to odd.
 fn fma_finite_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, odd: bool) -> vec4<f32> {
     let x = normal_f32(magnitude_bits_f32(a));
     let y = normal_f32(magnitude_bits_f32(b));
     let z = normal_f32(magnitude_bits_f32(c));
     let product = Long_u32(multiply_high_u32(x.significand, y.significand), x.significand * y.significand);
     let addend = Long_u32(vec4<u32>(0), select(z.significand, vec4<u32>(0), magnitude_bits_f32(c) == vec4<u32>(0)));
-    // Both with the leading bit three below the top, so that a sum has room.
+    // Both have the leading bit three below the top, so that their sum fits.
     let p_exponent = x.exponent + y.exponent - vec4<i32>(i32(ONE_f32 >> FRACTION_BITS_f32));
     let c_exponent = select(z.exponent, vec4<i32>(-100000), magnitude_bits_f32(c) == vec4<u32>(0));
     let exponent = max(p_exponent, c_exponent);
@@ -75,7 +75,7 @@ fn fma_finite_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, odd: bool) -> vec4<f
     let none = (sum.high | sum.low) == vec4<u32>(0);
     let sign = select(select(p_sign, c_sign, less), vec4<u32>(0), none);
 
-    // The leading bit to the top; a subnormal result is moved down again.
+    // Moves the leading bit to the top. A subnormal result is moved down again.
     let in_low = sum.high == vec4<u32>(0);
     let zeros = Count(leading_zeros_u32(select(sum.high, sum.low, in_low), 32u)) + select(Count(0), Count(WORD_u32), in_low);
     let biased = exponent - vec4<i32>(zeros) + vec4<i32>(3);

@@ -1,8 +1,8 @@
 // The logarithm of the gamma function and its derivative. Polynomials are in f32/ and f64/.
 
-// ln |gamma|: around 2 by a polynomial, shifted there by gamma(x + 1) = x gamma(x), far from it by
-// Stirling's series, and below 0 by gamma(x) gamma(-x) = -pi / (x sin(pi x)). There the shift is
-// part of the quotient, so that near the zeros one logarithm is taken and nothing cancels.
+// ln |gamma|. Around 2 it is a polynomial, after a shift by gamma(x + 1) = x gamma(x). Far from 2 it is
+// Stirling's series. Below 0 it is gamma(x) gamma(-x) = -pi / (x sin(pi x)), with the shift in the quotient,
+// so that one logarithm is taken near the zeros and nothing cancels.
 fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
     let y = abs(x);
     let low = y < vec4<f32>(0.5);
@@ -16,7 +16,7 @@ fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
         rest = select(rest, rest - 1.0, above);
         product = select(product, product * rest, above);
     }
-    // lgamma(2 + t), and what it takes from there.
+    // lgamma(2 + t), and the shift from there.
     let t = select(select(select(rest - 2.0, y - 1.0, near_one), y, low), vec4<f32>(0.0), large);
     let around = t * (ONE_LESS_EULER_f32 + t * lgamma_tail_f32(t));
     let logarithm = log_f32(select(select(product, y * (1.0 + y), low), y, large));
@@ -38,7 +38,7 @@ fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
 // and below 0 by digamma(1 - x) - digamma(x) = pi / tan(pi x).
 fn digamma_f32(x: vec4<f32>) -> vec4<f32> {
     var z = select(x, 1.0 - x, x < vec4<f32>(0.0));
-    // The first step may be large, and is taken last.
+    // The first term may be large, so it is added last.
     let begins = z < vec4<f32>(f32(DIGAMMA_FROM_f32));
     let first = select(vec4<f32>(0.0), 1.0 / z, begins);
     z = select(z, z + 1.0, begins);

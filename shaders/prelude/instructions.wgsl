@@ -1,12 +1,12 @@
-// Functions of other files by instructions that an adapter may lack, or that may round otherwise there: which, it is
-// asked when it is opened. They stand in the place of those of their names.
+// Functions by instructions that an adapter may lack, or may round in another way. Probes find out when the adapter is
+// opened. These functions replace those of the same names in other files.
 
 fn decode_f16(raw: vec4<u32>) -> vec4<f32> {
     let low = vec2<f32>(unpack2x16float(raw.x).x, unpack2x16float(raw.y).x);
     return vec4<f32>(low, unpack2x16float(raw.z).x, unpack2x16float(raw.w).x);
 }
 
-// Of numbers that f16 has: this instruction does not round to the nearest everywhere.
+// For f32 values that f16 has: this instruction does not round to the nearest on every adapter.
 fn encode_f16(x: vec4<f32>) -> vec4<u32> {
     return unpack_u16(vec2<u32>(pack2x16float(x.xy), pack2x16float(x.zw)));
 }
@@ -23,20 +23,21 @@ fn high_word_u32(a: u32, b: u32) -> u32 {
     return u32((u64(a) * u64(b)) >> 32u);
 }
 
-// Where NaN that arithmetic makes ends in zeros.
+// For adapters on which NaN from arithmetic ends in zeros.
 fn round_sum_bf16(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     let up = vec4<u32>(0x7fffu) + ((bits >> vec4<u32>(16u)) & vec4<u32>(1u));
     return bitcast<vec4<f32>>((bits + up) & vec4<u32>(0xffff0000u));
 }
 
-// Where it rounds once.
+// For adapters whose fma rounds once.
 fn residue_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
     return fma(a, b, c);
 }
 
-// Where it rounds once: after P. Markstein (1990), one step of Newton for the reciprocal and one for the quotient. Every
-// quotient within 3 / 2^25 units of halfway between two floats was tried, with reciprocals of up to 7 units off.
+// For adapters whose fma rounds once. After P. Markstein (1990), a step of Newton improves the reciprocal and another one
+// the quotient. A search tried every quotient within 3 / 2^25 units of halfway between two floats, with reciprocals up to
+// 7 units off.
 fn div_nearest_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let x = magnitude_bits_f32(a);
     let y = magnitude_bits_f32(b);
@@ -54,12 +55,12 @@ fn div_nearest_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(nearest) | ((bits_f32(a) ^ bits_f32(b)) & vec4<u32>(SIGN_f32)));
 }
 
-// Its operands and its result behind fences, as it counts for an operation of bits.
+// Operands and the result pass fences here, because kernels put no fences around an operation of bits, such as this one.
 fn fma_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
     return opaque_f32(fma(behind_f32(a, 1u), behind_f32(b, 2u), behind_f32(c, 3u)));
 }
 
-// Where it is the nearest.
+// For adapters whose division rounds to the nearest float.
 fn quotient_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return a / b;
 }
@@ -68,7 +69,7 @@ fn quotient_f64(a: vec4<f64>, b: vec4<f64>) -> vec4<f64> {
     return a / b;
 }
 
-// Where they find every fraction.
+// For adapters whose builtins see every fraction.
 fn whole_f64(x: vec4<f64>) -> vec4<f64> {
     return round(x);
 }

@@ -1,5 +1,5 @@
-// Integers. Division is by magnitude in u32: signed `/` and `%` differ between drivers, and a
-// division by 0 must give 0.
+// Integers. They are divided by magnitude in u32, because signed `/` and `%` differ between drivers and a
+// division by 0 must be 0.
 
 fn div_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
     return select(a / max(b, vec4<u32>(1u)), vec4<u32>(0u), b == vec4<u32>(0u));
@@ -17,13 +17,13 @@ fn rem_floor_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
     return rem_u32(a, b);
 }
 
-// Magnitude; that of the least integer is itself, read as unsigned.
+// The magnitude. For the least integer it is the integer itself, read as unsigned.
 fn magnitude_i32(x: vec4<i32>) -> vec4<u32> {
     let bits = bitcast<vec4<u32>>(x);
     return select(bits, ~bits + 1u, x < vec4<i32>(0));
 }
 
-// The integer of magnitude `m`, negative where asked for.
+// The integer of magnitude `m`, negative where `negative` is true.
 fn signed_i32(m: vec4<u32>, negative: vec4<bool>) -> vec4<i32> {
     return bitcast<vec4<i32>>(select(m, ~m + 1u, negative));
 }
@@ -75,7 +75,7 @@ fn shl_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
     return select(a << (b & vec4<u32>(31u)), vec4<u32>(0u), b > vec4<u32>(31u));
 }
 
-// A negative amount is a large one when read as unsigned.
+// Read as unsigned, a negative amount is large.
 fn shl_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
     return bitcast<vec4<i32>>(shl_u32(bitcast<vec4<u32>>(a), bitcast<vec4<u32>>(b)));
 }
@@ -110,7 +110,7 @@ fn pow_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
     return select(power, inverse, b < vec4<i32>(0));
 }
 
-// Bits of integers that have fewer than 32: those above are copies of the sign, or 0.
+// Bits of integers of fewer than 32 bits. The bits above are copies of the sign, or 0.
 fn count_ones_u32(x: vec4<u32>, width: u32) -> vec4<u32> {
     return countOneBits(x << vec4<u32>(32u - width));
 }
@@ -135,7 +135,7 @@ fn trailing_zeros_i32(x: vec4<i32>, width: u32) -> vec4<i32> {
     return vec4<i32>(trailing_zeros_u32(bitcast<vec4<u32>>(x), width));
 }
 
-// Neighbours exchanged: bits, pairs, and so on. The builtin is not in every version of Metal.
+// Exchanges neighbouring bits, then pairs, and so on. Not every version of Metal has the builtin.
 fn reversed_u32(x: vec4<u32>) -> vec4<u32> {
     var r = ((x & vec4<u32>(0x55555555u)) << vec4<u32>(1u)) | ((x >> vec4<u32>(1u)) & vec4<u32>(0x55555555u));
     r = ((r & vec4<u32>(0x33333333u)) << vec4<u32>(2u)) | ((r >> vec4<u32>(2u)) & vec4<u32>(0x33333333u));
@@ -176,7 +176,7 @@ fn lcm_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
     return bitcast<vec4<i32>>(lcm_u32(magnitude_i32(a), magnitude_i32(b)));
 }
 
-// Of the low `width` bits.
+// Rotates the low `width` bits.
 fn rotate_left_u32(a: vec4<u32>, b: vec4<u32>, width: u32) -> vec4<u32> {
     let bits = a & vec4<u32>(0xffffffffu >> (32u - width));
     let up = b & vec4<u32>(width - 1u);
@@ -196,24 +196,24 @@ fn multiply_high_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
     return (a >> shift) * (b >> shift) + (middle >> shift) + (other >> shift);
 }
 
-// That of one product.
+// The high word of one product.
 fn high_word_u32(a: u32, b: u32) -> u32 {
     let middle = (a >> 16u) * (b & 0xffffu) + (((a & 0xffffu) * (b & 0xffffu)) >> 16u);
     let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
     return (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u);
 }
 
-// n / d for n < 2^31, by the factor and the shift that go with d.
+// n / d for n < 2^31, by a factor and a shift for d.
 fn quotients(n: vec4<u32>, factor: u32, shift: u32) -> vec4<u32> {
     return multiply_high_u32(n, vec4<u32>(factor)) >> vec4<u32>(shift);
 }
 
-// The same of one number.
+// The same for one number.
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
     return high_word_u32(n, factor) >> shift;
 }
 
-// The same where n may be divided by 1, which a factor of 0 stands for.
+// The same, and a factor of 0 stands for a division by 1.
 fn share(n: u32, factor: u32, shift: u32) -> u32 {
     return select(quotient(n, factor, shift), n, factor == 0u);
 }
@@ -222,7 +222,7 @@ fn shares(n: vec4<u32>, factor: u32, shift: u32) -> vec4<u32> {
     return select(quotients(n, factor, shift), n, factor == 0u);
 }
 
-// The high words of products with the factors of a round of Philox.
+// The high words of the products in a round of Philox.
 fn philox_high_narrow(words: vec2<u32>) -> vec2<u32> {
     let factor_low = vec2<u32>(0x1f53u, 0x8d57u);
     let factor_high = vec2<u32>(0xd251u, 0xcd9eu);

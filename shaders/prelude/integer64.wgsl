@@ -1,4 +1,4 @@
-// Integers of 64 bits, as those of 32 bits, where the adapter has them.
+// Integers of 64 bits, for adapters that have them. The functions are those of 32 bits.
 
 fn div_u64(a: vec4<u64>, b: vec4<u64>) -> vec4<u64> {
     return select(a / max(b, vec4<u64>(1lu)), vec4<u64>(0lu), b == vec4<u64>(0lu));
@@ -16,13 +16,13 @@ fn rem_floor_u64(a: vec4<u64>, b: vec4<u64>) -> vec4<u64> {
     return rem_u64(a, b);
 }
 
-// Magnitude; that of the least integer is itself, read as unsigned.
+// The magnitude. For the least integer it is the integer itself, read as unsigned.
 fn magnitude_i64(x: vec4<i64>) -> vec4<u64> {
     let bits = bitcast<vec4<u64>>(x);
     return select(bits, ~bits + 1lu, x < vec4<i64>(0li));
 }
 
-// The integer of magnitude `m`, negative where asked for.
+// The integer of magnitude `m`, negative where `negative` is true.
 fn signed_i64(m: vec4<u64>, negative: vec4<bool>) -> vec4<i64> {
     return bitcast<vec4<i64>>(select(m, ~m + 1lu, negative));
 }
@@ -74,7 +74,7 @@ fn shl_u64(a: vec4<u64>, b: vec4<u64>) -> vec4<u64> {
     return select(a << vec4<u32>(b & vec4<u64>(63lu)), vec4<u64>(0lu), b > vec4<u64>(63lu));
 }
 
-// A negative amount is a large one when read as unsigned.
+// Read as unsigned, a negative amount is large.
 fn shl_i64(a: vec4<i64>, b: vec4<i64>) -> vec4<i64> {
     return bitcast<vec4<i64>>(shl_u64(bitcast<vec4<u64>>(a), bitcast<vec4<u64>>(b)));
 }
@@ -109,7 +109,7 @@ fn pow_i64(a: vec4<i64>, b: vec4<i64>) -> vec4<i64> {
     return select(power, inverse, b < vec4<i64>(0li));
 }
 
-// Bits, in two halves: builtins for 64 bits are not to be had everywhere.
+// Functions of bits take two halves, because not every adapter has builtins for 64 bits.
 fn low_u64(x: vec4<u64>) -> vec4<u32> {
     return vec4<u32>(x & vec4<u64>(0xfffffffflu));
 }
@@ -146,7 +146,7 @@ fn trailing_zeros_i64(x: vec4<i64>, width: u32) -> vec4<i64> {
     return bitcast<vec4<i64>>(trailing_zeros_u64(bitcast<vec4<u64>>(x), width));
 }
 
-// Conversions. From floats by their significand; to floats by its leading 24 bits.
+// Conversions. From floats they take the significand, and to floats the leading 24 bits.
 fn cast_f32_u64(x: vec4<f32>) -> vec4<u64> {
     let bits = bits_f32(x);
     let exponent = (bits >> vec4<u32>(23u)) & vec4<u32>(255u);
@@ -220,8 +220,7 @@ fn cast_u32_i64(x: vec4<u32>) -> vec4<i64> {
     return bitcast<vec4<i64>>(vec4<u64>(x));
 }
 
-// lavapipe (Mesa 22.3) takes what is negated after it was widened for what it was before, unless it cannot see
-// that it was widened.
+// lavapipe (Mesa 22.3) negates an integer before it widens it, unless it cannot see the conversion.
 fn cast_i32_i64(x: vec4<i32>) -> vec4<i64> {
     return bitcast<vec4<i64>>(cast_i32_u64(x));
 }
@@ -270,7 +269,7 @@ fn rotate_left_i64(a: vec4<i64>, b: vec4<i64>, width: u32) -> vec4<i64> {
     return bitcast<vec4<i64>>(rotate_left_u64(bitcast<vec4<u64>>(a), bitcast<vec4<u64>>(b), width));
 }
 
-// The high words of products with the factors of a round of Philox.
+// The high words of the products in a round of Philox.
 fn philox_high_wide(words: vec2<u32>) -> vec2<u32> {
     let products = vec2<u64>(words) * vec2<u64>(0xd2511f53lu, 0xcd9e8d57lu);
     return vec2<u32>(products >> vec2<u32>(32u));

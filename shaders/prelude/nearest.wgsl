@@ -1,8 +1,8 @@
-// Quotients and roots to the nearest float, halves to even, for adapters whose own are a few units off.
-// The adapter's own result is a guess of the significand; what remains of the operand, an integer that
-// a word holds though its parts are longer, tells the right one.
+// Quotients and roots to the nearest float, halves to even, for adapters whose own are a few units off. The
+// adapter's result is a guess of the significand. The rest of the operand decides the right one. The rest is
+// an integer that fits in a word, although its parts are longer.
 
-// What lies 8 below the guess is right by 1 to 15 more, for guesses of up to 7 units off.
+// A guess is at most 7 units off, so the right significand is 1 to 15 more than the guess minus 8.
 const FROM_GUESS_u32: u32 = 8;
 
 fn is_normal_f32(magnitude: vec4<u32>) -> vec4<bool> {
@@ -18,7 +18,7 @@ fn div_by_integers_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let y = magnitude_bits_f32(b);
     let m = (x & vec4<u32>(FRACTION_f32)) | vec4<u32>(LEAST_f32);
     let n = (y & vec4<u32>(FRACTION_f32)) | vec4<u32>(LEAST_f32);
-    // The quotient of the significands, as an integer of as many digits: below 1 where m is less than n.
+    // The quotient of the significands, as an integer of as many digits. It is below 1 if m is less than n.
     let less = m < n;
     let shift = Count(FRACTION_BITS_f32) + select(Count(0), Count(1), less);
     let top = bitcast<vec4<f32>>(m ^ vec4<u32>(LEAST_f32 ^ ONE_f32));
@@ -38,19 +38,19 @@ fn div_by_integers_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let finite = rounded + (vec4<u32>(max(exponent, vec4<i32>(1)) - vec4<i32>(1)) << Count(FRACTION_BITS_f32));
     let beyond = exponent >= vec4<i32>(i32(INFINITE_f32 >> FRACTION_BITS_f32));
     let bounded = select(finite, vec4<u32>(INFINITE_f32), beyond);
-    // Half a unit below the least normal float it rounds to that.
+    // Half a unit below the least normal float, the result rounds to that float.
     let least = (exponent == vec4<i32>(0)) & (q == vec4<u32>(LEAST_f32 | FRACTION_f32));
     let bits = select(bounded, vec4<u32>(LEAST_f32), least);
     let sign = (bits_f32(a) ^ bits_f32(b)) & vec4<u32>(SIGN_f32);
-    // Of subnormals, which may be flushed, the adapter's own. Some multiply by the reciprocal, and then infinity over a
-    // number whose reciprocal is flushed is NaN.
+    // Subnormals, which may be flushed, take the adapter's own division. Some adapters multiply by the reciprocal, so
+    // infinity over a number whose reciprocal is flushed would be NaN.
     let infinite = (x == vec4<u32>(INFINITE_f32)) & (y < vec4<u32>(INFINITE_f32));
     let normal = is_normal_f32(x) & is_normal_f32(y) & (least | (exponent > vec4<i32>(0)));
     let told = select(bits, vec4<u32>(INFINITE_f32), infinite) | sign;
     return select(a / b, bitcast<vec4<f32>>(told), normal | infinite);
 }
 
-// What other functions divide by.
+// The division that other functions use.
 fn quotient_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return div_nearest_f32(a, b);
 }
@@ -59,7 +59,7 @@ fn sqrt_nearest_f32(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     let m = (bits & vec4<u32>(FRACTION_f32)) | vec4<u32>(LEAST_f32);
     let exponent = Count(bits >> Count(FRACTION_BITS_f32));
-    // As 1 to 2 times an even power of two, or 2 to 4 times.
+    // The number is 1 to 2 times an even power of two, or 2 to 4 times one.
     let even = (exponent & Count(1)) == Count(0);
     let scaled = bitcast<vec4<f32>>(m ^ vec4<u32>(LEAST_f32 ^ ONE_f32));
     var root = cast_f32_u32(sqrt(select(scaled, scaled + scaled, even)) * UNIT_f32) - FROM_GUESS_u32;

@@ -1,5 +1,5 @@
-// Elements of 8 and 16 bits, four and two to a word, the lowest address in the lowest bits. Raw
-// elements lie in the low bits of u32 lanes.
+// Elements of 8 and 16 bits. A word has four or two, with the lowest address in the lowest bits. Raw elements
+// lie in the low bits of u32 lanes.
 
 fn unpack_u8(word: u32) -> vec4<u32> {
     return (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u);
@@ -10,7 +10,7 @@ fn pack_u8(v: vec4<u32>) -> u32 {
     return placed.x | placed.y | placed.z | placed.w;
 }
 
-// The element at address `at`, out of its word.
+// The element at address `at`, from its word.
 fn part_u8(word: u32, at: u32) -> u32 {
     return (word >> ((at & 3u) * 8u)) & 255u;
 }
@@ -27,8 +27,7 @@ fn part_u16(word: u32, at: u32) -> u32 {
     return (word >> ((at & 1u) * 16u)) & 65535u;
 }
 
-// Words of 64 bits, for adapters that move these as fast as words of 32: the lower half is the lower
-// address.
+// Words of 64 bits, for adapters that move them as fast as words of 32. The lower half has the lower address.
 fn split_u64(word: u64) -> vec2<u32> {
     return vec2<u32>(u32(word), u32(word >> 32u));
 }
@@ -47,7 +46,7 @@ fn pack_u32(v: vec4<u32>) -> vec2<u64> {
     return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
 }
 
-// A narrow signed integer, from the low bits: those above become copies of its sign.
+// A narrow signed integer from the low bits. The bits above become copies of its sign.
 fn sign_extend(raw: vec4<u32>, above: u32) -> vec4<i32> {
     return bitcast<vec4<i32>>(raw << vec4<u32>(above)) >> vec4<u32>(above);
 }
@@ -63,12 +62,12 @@ fn decode_f16(raw: vec4<u32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(select(finite, special, magnitude >= vec4<u32>(0x7c00u)) | sign);
 }
 
-// To the nearest f16, halves to even: a sum with 2^13 of its own steps, 2^23 of which an f32 has, is rounded where f16
-// is. Below 2^-14 the step is 2^-24; what is 65520 and more is infinite. Sums of infinities and NaN are themselves.
+// To the nearest f16, halves to even. Adding 2^13 times the number's f16 step leaves an f32 whose last bit is that step, so
+// the sum rounds as f16 does. Below 2^-14 the step is 2^-24. From 65520 on the result is infinite. Infinities and NaN stay.
 fn round_f16(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     let sign = bits & vec4<u32>(SIGN_f32);
-    // Far above what is finite it may be any: steps stay so.
+    // Far above the finite f16, any step will do.
     let exponent = clamp(bits & vec4<u32>(INFINITE_f32), vec4<u32>(0x38800000u), vec4<u32>(0x70000000u));
     let steps = bitcast<vec4<f32>>((exponent + vec4<u32>(0x06800000u)) | sign);
     let rounded = bits_f32(opaque_f32(x + steps) - steps) & vec4<u32>(MAGNITUDE_f32);
@@ -98,7 +97,7 @@ fn round_bf16(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(rounded & vec4<u32>(0xffff0000u));
 }
 
-// The same of what a sum or a product gives, whose NaN is quiet: only its lower bits must not carry into the sign.
+// The same for the result of a sum or a product, whose NaN is quiet. Only its low bits must not carry into the sign.
 fn round_sum_bf16(x: vec4<f32>) -> vec4<f32> {
     let positive = bitcast<vec4<u32>>(min(bitcast<vec4<i32>>(x), vec4<i32>(0x7fff0000)));
     let bits = min(positive, vec4<u32>(0xffff0000u));

@@ -1,8 +1,7 @@
-// Power by IEEE 754, roots and the hypotenuse. Where a logarithm is carried in two floats, the high
-// one has few bits, cut by masks, and each difference of the low one is opaque, so that no compiler
-// can reassociate the split away.
+// Power by IEEE 754, roots and the hypotenuse. If a logarithm has two floats, masks cut the high one to few
+// bits, and the differences that make the low one are opaque, so no compiler can undo the split.
 
-// An exponent that is finite, and even where the one it stands for has no fraction for being so large.
+// A finite exponent. If it replaces a larger one, it is even, as every float of that size is.
 fn bounded_exponent_f32(y: vec4<f32>) -> vec4<f32> {
     return clamp(y, vec4<f32>(-LARGE_EXPONENT_f32), vec4<f32>(LARGE_EXPONENT_f32));
 }
@@ -17,7 +16,7 @@ fn pow_edges_f32(x: vec4<f32>, y: vec4<f32>, positive: vec4<f32>) -> vec4<f32> {
     let ax = magnitude_bits_f32(x);
     let ay = magnitude_bits_f32(y);
     let bounded = bounded_exponent_f32(y);
-    // Half of what lies next to an odd integer may round to what half of that has.
+    // Half of a float beside an odd integer may round to half of the integer.
     let fractional = fraction_f32(bounded) != vec4<f32>(0.0);
     let odd = !fractional & (fraction_f32(0.5 * bounded) == vec4<f32>(0.5));
     let negative = signbit_f32(x);

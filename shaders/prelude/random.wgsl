@@ -1,8 +1,8 @@
-// Of words of 32 bits, narrow, and with 64 for products, wide: the prelude has these functions twice.
+// Random numbers. The prelude has these functions twice: narrow with words of 32 bits, and wide with 64 for products.
 
-// The word of each place in the sequence of a key: of Philox4x32-10 (Salmon et al., Parallel random numbers: as
-// easy as 1, 2, 3, 2011), four words a block, whose counter is its number. The lanes may be of several blocks, and the
-// loop has a turn for each. It is tested where it ends, as some drivers run a body before they leave it.
+// The words at places of a key's sequence, by Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3,
+// 2011). A block has four words, and its number is the counter. Lanes may belong to several blocks, and the loop has an
+// iteration for each block. The loop tests its condition at the end, because some drivers run the body before they test.
 fn random_bits_narrow(at: vec4<u32>, low: vec4<u32>, high: vec4<u32>) -> vec4<u32> {
     let blocks = at >> vec4<u32>(2u);
     let words = at & vec4<u32>(3u);

@@ -1,15 +1,15 @@
-// Floats as reductions combine them: minima and maxima by ranks, which are integers in the order of the numbers.
+// Floats in reductions. Minima and maxima compare ranks, which are integers in the order of the numbers.
 
-// +0 for -0, and other numbers as they are.
+// +0 for -0, and other numbers unchanged.
 fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
 }
 
-// -0 comes before +0, and NaN is beyond infinity on either side.
+// The rank of a number. -0 comes before +0, and NaN is beyond infinity on either side.
 fn rank_f32(x: vec4<f32>) -> vec4<u32> {
     let bits = bits_f32(x);
-    // All bits of a negative number change, of others that of the sign.
+    // A negative number flips all bits, and another number flips the sign.
     let negative = bitcast<vec4<u32>>(bitcast<Signed_u32>(bits) >> Count(WORD_u32 - 1u));
     return bits ^ (negative | vec4<u32>(SIGN_f32));
 }
@@ -20,8 +20,8 @@ fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(rank ^ (negative | vec4<u32>(SIGN_f32)));
 }
 
-// Ranks lie on a circle, on which NaN of both signs is side by side. Turned by as many as there is of one sign, it is the
-// least of all.
+// Ranks lie on a circle, on which NaN of both signs is side by side. Turned by the number of NaN of one sign, all NaN is
+// least.
 fn amin_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) + vec4<u32>(FRACTION_f32);
 }
@@ -30,7 +30,7 @@ fn of_amin_rank_f32(rank: vec4<u32>) -> vec4<f32> {
     return of_rank_f32(rank - vec4<u32>(FRACTION_f32));
 }
 
-// Turned the other way, it is the greatest.
+// Turned the other way, all NaN is greatest.
 fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) - vec4<u32>(FRACTION_f32);
 }
@@ -39,7 +39,7 @@ fn of_amax_rank_f32(rank: vec4<u32>) -> vec4<f32> {
     return of_rank_f32(rank + vec4<u32>(FRACTION_f32));
 }
 
-// The zeros are equal, and so is all NaN.
+// Both zeros are equal, and all NaN is equal.
 fn argmin_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return max(amin_rank_f32(positive_zero_f32(x)), vec4<u32>(ARGMIN_OF_NAN_f32));
 }

@@ -1,6 +1,5 @@
-// Remainders of floats, exact for every quotient: long division of the integer significands,
-// as many bits of the quotient a turn as
-// an exponent has (8 of f32).
+// Remainders of floats, exact for every quotient, by long division of the integer significands. An iteration
+// finds as many bits of the quotient as an exponent has (8 for f32).
 
 // The significand as an integer.
 fn significand_f32(magnitude: vec4<u32>) -> vec4<u32> {
@@ -8,14 +7,14 @@ fn significand_f32(magnitude: vec4<u32>) -> vec4<u32> {
     return select(fraction | vec4<u32>(LEAST_f32), fraction, magnitude < vec4<u32>(LEAST_f32));
 }
 
-// The exponent that goes with it: `x = significand * 2^(exponent - 150)`, or 1075 for f64.
+// The exponent of the integer significand: `x = significand * 2^(exponent - 150)`, with 1075 for f64.
 fn exponent_f32(magnitude: vec4<u32>) -> Count {
     return max(Count(magnitude >> Count(FRACTION_BITS_f32)), Count(1));
 }
 
 // The bits of `value * 2^(exponent - 150)`, where `value` has at most as many bits as a significand.
 fn assemble_f32(value: vec4<u32>, exponent: Count) -> vec4<u32> {
-    // The leading bit to its place, or as far as the exponent allows.
+    // Moves the leading bit to its place, or as far as the exponent allows.
     let up = min(Count(leading_zeros_u32(value, 32u)) - Count(EXPONENT_BITS_f32), exponent - Count(1));
     let scaled = value << min(up, Count(EXPONENT_BITS_f32 + FRACTION_BITS_f32));
     let normal = (scaled & vec4<u32>(FRACTION_f32)) | (vec4<u32>(exponent - up) << Count(FRACTION_BITS_f32));
@@ -53,8 +52,8 @@ fn rem_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return select(exact, nan_f32(a), invalid);
 }
 
-// Python's: the sign of `b`, zero included. Where the signs differ it is |b| - |r|, which for
-// |a| >= |b| is taken of the integers, as r may be subnormal.
+// Python's remainder: the sign of `b`, even of a zero. If the signs differ, it is |b| - |r|. For |a| >= |b| this
+// is computed in integers, because r may be subnormal.
 fn rem_floor_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let x = magnitude_bits_f32(a);
     let y = magnitude_bits_f32(b);
@@ -69,9 +68,9 @@ fn rem_floor_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return select(select(whole, divided, divides), nan_f32(a), invalid);
 }
 
-// NumPy's floor_divide: by 0 it is the plain quotient.
+// NumPy's floor_divide. A division by 0 is the plain quotient.
 fn div_floor_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
-    // Far from the subnormals, where the remainder might be flushed.
+    // Far from the subnormals, to which a flush would apply.
     let small = max(abs(x), abs(y)) < vec4<f32>(1.0e18);
     let up = select(vec4<f32>(1.0), vec4<f32>(18446744073709551616.0), small);
     let a = x * up;

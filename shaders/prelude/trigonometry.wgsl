@@ -1,8 +1,8 @@
-// Sine and cosine over all finite inputs: the argument is reduced to r in -pi/4..pi/4 and a
-// quadrant, then a polynomial on r. Of what is not finite, r is NaN. Arcsine and arctangent after FreeBSD's msun. Reductions,
-// constants and polynomials are in f32/ and f64/.
+// Sine and cosine for all finite inputs. An angle is reduced to a quadrant and r in -pi/4..pi/4, and a polynomial takes r.
+// If an angle is infinite or NaN, r is NaN. Arcsine and arctangent follow FreeBSD's msun. Reductions, constants and
+// polynomials are in f32/ and f64/.
 
-// The value of an odd function, of what it is of a magnitude.
+// The value of an odd function, from its value for the magnitude.
 fn with_sign_f32(value: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(value) ^ (bits_f32(x) & vec4<u32>(SIGN_f32)));
 }
@@ -19,12 +19,12 @@ fn tan_f32(x: vec4<f32>) -> vec4<f32> {
     return tan_of_reduced_f32(reduce_f32(abs(x)), x);
 }
 
-// Of x, whose magnitude was reduced.
+// Sine of x, from its reduced magnitude.
 fn tan_of_reduced_f32(reduced: Reduced_f32, x: vec4<f32>) -> vec4<f32> {
     return with_sign_f32(sine_of_reduced_f32(reduced) / sine_of_reduced_f32(turned_f32(reduced)), x);
 }
 
-// The same of an angle of at most pi/2: the reduction of a large one is long to compile.
+// The same for an angle of at most pi/2. The reduction of a large angle takes long to compile.
 fn sin_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
     return with_sign_f32(sine_of_reduced_f32(reduce_small_f32(abs(x))), x);
 }
@@ -33,7 +33,7 @@ fn tan_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
     return tan_of_reduced_f32(reduce_small_f32(abs(x)), x);
 }
 
-// asin(sqrt(z)), in a high part and the rest.
+// asin(sqrt(z)), in a high and a low part.
 struct Arcsine_f32 {
     high: vec4<f32>,
     low: vec4<f32>,
@@ -50,7 +50,7 @@ fn asin_f32(x: vec4<f32>) -> vec4<f32> {
     let magnitude = abs(x);
     let small = x + x * asin_tail_f32(min(magnitude * magnitude, vec4<f32>(0.25)));
     let root = arcsine_of_root_f32(0.5 * (1.0 - min(magnitude, vec4<f32>(1.0))));
-    // pi/2 - 2 (high + low), from pi/4 down so that nothing cancels early.
+    // pi/2 - 2 (high + low), begun at pi/4 so that nothing cancels early.
     let rest = 2.0 * root.low - HALF_PI_LOW_f32;
     let large = QUARTER_PI_f32 - (rest - opaque_f32(QUARTER_PI_f32 - 2.0 * root.high));
     let value = select(small, copysign_f32(large, x), magnitude >= vec4<f32>(0.5));
@@ -75,7 +75,7 @@ fn atan_f32(x: vec4<f32>) -> vec4<f32> {
     return select(copysign_f32(atan_positive_f32(abs(x)), x), x, itself);
 }
 
-// By IEEE 754: the angle of (x, y), with the sign of y, zeros included.
+// The angle of (x, y) by IEEE 754. It has the sign of y, even of a zero.
 fn atan2_f32(y: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
     let ay = magnitude_bits_f32(y);
     let ax = magnitude_bits_f32(x);

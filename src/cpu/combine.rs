@@ -25,8 +25,8 @@ type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 pub(super) struct Values {
     /// Combines elements with others, range by range of the destination's length, into the destination.
     pub accumulate: fn(&mut [u8], &[u8]),
-    /// Reduces matrices of at most a block of rows, each to a row: reads the elements, uses memory for one and a half
-    /// of a matrix's accumulators, and writes the last slice. Rows lie `pitch` elements apart; if that is more than the
+    /// Reduces matrices of at most a block of rows, each to a row. It reads the elements, uses memory for one and a half of
+    /// a matrix's accumulators, and writes the last slice. Rows lie `pitch` elements apart. If that is more than the
     /// columns, there is one matrix.
     pub blocks: Blocks,
     /// For reductions with cumulative forms.

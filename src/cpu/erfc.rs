@@ -1,6 +1,5 @@
-//! The complementary error function far from 0. libm multiplies two exponentials there, which costs an
-//! ulp more than the CPU path promises; the rational functions are those of FreeBSD s_erf.c (Sun
-//! Microsystems, 1993).
+//! The complementary error function far from 0. libm multiplies two exponentials there, whose error is an ulp more than the
+//! CPU path promises. The rational functions are those of FreeBSD s_erf.c (Sun Microsystems, 1993).
 
 use super::single::LN_2;
 

@@ -1,8 +1,8 @@
 //! Stable sorts of rows by the digits of their keys.
 //!
-//! Short rows are sorted by comparisons and longer ones from the lowest digit up, a thread each. A row that no cache holds is
-//! split by its highest digit first: each thread splits parts of it, in cache, and then takes all elements of one digit
-//! from the parts, in their order, and sorts them by the lower digits.
+//! A thread sorts a short row by comparisons, and a longer one from the lowest digit up. A row that exceeds the cache is first
+//! split by its highest digit. Each thread splits parts of the row in cache. Then it takes all elements of one digit from
+//! the parts, in their order, and sorts them by the lower digits.
 
 use std::ops::Range;
 
@@ -18,14 +18,15 @@ use crate::ir::{Gives, KeyKind, Program, ProgramKind, Sort};
 /// Elements up to which comparing is faster than counting digits.
 const FEW: usize = 512;
 
-/// Elements of a row that one thread sorts from the lowest digit up, and of a part that it splits: a second cache holds them.
+/// The most elements of a row that one thread sorts from the lowest digit up, and of a part that it splits. They fit in a
+/// second-level cache.
 const PART: usize = 128 << 10;
 
-/// Bits of the digit that a row is split by, and at most of those that it is sorted by.
+/// Bits of the digit that a row is split by, and the most bits of a digit that it is sorted by.
 const HIGH: u32 = 12;
 const LOW: u32 = 11;
 
-/// Digits that a row is split by, and one more.
+/// The number of digits that a row is split by, plus one.
 const DIGITS: usize = (1 << HIGH) + 1;
 
 /// The cost of moving an element by one digit, in additions.
@@ -167,12 +168,12 @@ struct Rows<'a> {
     read: &'a [u8],
     length: usize,
     bits: u32,
-    /// What is stored for each element.
+    /// The places of the sorted row that are stored.
     places: Range<usize>,
     work: Work,
 }
 
-/// The word that is moved for an element and its place in the row, the key of that word, and what is stored for it.
+/// Functions for the word that is moved for an element and its place in the row, the key of the word, and the stored result.
 struct By<L, K, S> {
     load: L,
     key: K,

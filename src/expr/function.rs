@@ -137,7 +137,7 @@ impl<A, R> Function<A, R> {
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_word) {
             bail!(
                 Operation,
-                "'{name}' names no function: it begins with a letter and goes on with letters, digits and _"
+                "'{name}' is no name of a function: a name begins with a letter and has letters, digits and _"
             );
         }
         let (args, result) = C::types();

@@ -107,7 +107,10 @@ fn number(value: Scalar) -> (f64, Option<i128>) {
 /// The coordinates of a line of numbers, in a type, and a constant of it.
 fn line(dtype: DType, count: usize) -> Result<AnyExpr> {
     if i32::try_from(count).is_err() {
-        bail!(Limit, "a range of {count} elements is made of coordinates, which are below 2^31");
+        bail!(
+            Limit,
+            "a range of {count} elements: an axis of coordinates has fewer than 2^31, so make it in parts"
+        );
     }
     let line = AnyExpr::coordinate([count], 0).cast(dtype);
     line.node()?;
@@ -126,17 +129,20 @@ fn range(
     at: &'static Location<'static>,
 ) -> Result<AnyExpr> {
     if dtype == DType::Bool {
-        bail!(Operation, "arange makes numbers and no bool");
+        bail!(Operation, "arange of bool: it makes numbers, so compare its result");
     }
     let ((from, i), (to, j), (by, k)) = (number(start), number(end), number(step));
     if by == 0.0 || !by.is_finite() || !from.is_finite() || !to.is_finite() {
-        bail!(Data, "arange from {from} to {to} in steps of {by} has no end: take a step that leads there");
+        bail!(
+            Data,
+            "arange from {from} to {to} in steps of {by}: the numbers must be finite and the step other than 0"
+        );
     }
     let count = match (i, j, k) {
         (Some(i), Some(j), Some(k)) => {
             let way = if k > 0 { j.checked_sub(i) } else { i.checked_sub(j) };
             let Some(way) = way else {
-                bail!(Overflow, "arange from {from} to {to}: the way overflows");
+                bail!(Overflow, "arange from {from} to {to}: the distance overflows");
             };
             // Rounded up.
             u128::try_from(way).map_or(0, |way| way.div_ceil(k.unsigned_abs()))
@@ -152,7 +158,7 @@ fn range(
         return Ok(apply(Op::Add, &[&constant(dtype, from)?, &along], at));
     }
     let (Some(i), Some(k)) = (i, k) else {
-        bail!(Type, "arange of {dtype} takes whole numbers and got {from} and {by}");
+        bail!(Type, "arange of {dtype} from {from} in steps of {by}: integers take a whole start and step");
     };
     // An intermediate value may leave the type, as a step down of an unsigned one: it wraps, and back.
     let mask = u64::MAX >> (64 - 8 * dtype.size());

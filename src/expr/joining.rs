@@ -329,7 +329,7 @@ impl AnyExpr {
             let [(a, _), (b, _)] = pair;
             match a.checked_mul(b) {
                 Some(n) => shape.push(n as isize),
-                None => bail!(Overflow, "an axis of {a} elements {b} times overflows"),
+                None => bail!(Overflow, "an axis of {a} elements repeated {b} times: the length overflows"),
             }
             for (n, is_own) in pair.into_iter().filter(|&(n, is_own)| is_own || n != 1) {
                 apart.push(if is_own { n as isize } else { 1 });

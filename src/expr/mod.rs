@@ -1,4 +1,4 @@
-//! Expressions, as programs build them: what the crate shows of the graph that [`ir`](crate::ir) is made of.
+//! Expressions, as programs build them: the public face of the graph of [`ir`](crate::ir).
 //!
 //! Each file uses only those before it: [`axes`] and [`compat`]; the builder ([`any`]); its typed face ([`build`]) and
 //! the construction of reductions ([`mod@reduce`]); everything else that builds, and printing ([`mod@print`]); products

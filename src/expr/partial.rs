@@ -106,7 +106,7 @@ impl AnyExpr {
         self.node()?;
         let reduction = Reduction::of(name)?;
         if reduction.keeps_shape || matches!(name, "argmin" | "argmax") {
-            bail!(Operation, "{name} is not a value of blocks that could be joined: reduce all of it");
+            bail!(Operation, "{name} cannot be joined from the values of blocks: reduce the whole tensor");
         }
         let ranges =
             Ranges::new(reduction.name, reduction.class, self, &axes.into_axes(), options, part, at)?;
@@ -121,7 +121,7 @@ impl Ranges {
             [value] => Ok(value.clone()),
             all => bail!(
                 Operation,
-                "{} is made of {} reductions that need one another: reduce each of them in parts",
+                "{} has {} reductions that depend on each other: reduce each of them in parts",
                 self.name,
                 all.len()
             ),

@@ -168,7 +168,7 @@ impl Pair<'_> {
         Layout::contiguous(self.shapes[i])?.axis(axis)
     }
 
-    /// Over axes of both, by number. The other axes are those of the left, then of the right.
+    /// The product over axes of both, by number. The result has the other axes of the left, then of the right.
     fn met(&self, axes: [&[usize]; 2]) -> Result<AnyExpr> {
         let of_left: Vec<Label> = (0..self.shapes[0].rank() as Label).collect();
         let own = |axis: usize| match axes[1].iter().position(|own| *own == axis) {

@@ -90,7 +90,7 @@ impl AnyExpr {
             if count > MOST {
                 bail!(
                     Limit,
-                    "{shape} has {count} elements, and one key gives {MOST}: draw it in parts, each with a key of its own"
+                    "random numbers of {shape}, which has {count} elements: one key makes {MOST}, so draw parts with a key each"
                 );
             }
             let Key(key) = key.into();

@@ -186,7 +186,7 @@ fn turns(
     let built = || {
         let first = state.iter().map(AnyExpr::node).collect::<Result<Vec<_>>>()?;
         if first.is_empty() {
-            bail!(Operation, "a loop over no values: it takes one at least");
+            bail!(Operation, "a loop over no values: it takes at least one");
         }
         let shapes: SmallVec<[Shape; 6]> = first.iter().map(|node| node.shape.clone()).collect();
         let shape = numpy(&shapes)?;
@@ -202,7 +202,7 @@ fn turns(
         if next.len() != first.len() {
             bail!(
                 Operation,
-                "a loop over {} values, whose step gives {}: one for each",
+                "a loop over {} values with a step that returns {}: a step returns one for each value",
                 first.len(),
                 next.len()
             );
@@ -211,7 +211,7 @@ fn turns(
             if first.dtype != next.dtype {
                 bail!(
                     Type,
-                    "value {i} of a loop is {} and its step gives {}: cast one of them",
+                    "value {i} of a loop is {} and its step returns {}: cast one of them",
                     first.dtype,
                     next.dtype
                 );
@@ -220,7 +220,7 @@ fn turns(
         if let Some(goes_on) = goes_on.filter(|goes_on| goes_on.dtype != DType::Bool) {
             bail!(
                 Type,
-                "a loop goes on by a condition of bool and got {}: compare or cast it",
+                "the condition of a loop is {}: it must be bool, so compare or cast it",
                 goes_on.dtype
             );
         }
@@ -337,7 +337,7 @@ impl Turn {
         if !node.kind.is_operation() {
             bail!(
                 Operation,
-                "{} of a value inside of its loop: it needs other elements in the middle of their turns; take it of what the loop gives",
+                "{} of a value inside of its loop: a step computes each element apart, so call it on the result of the loop",
                 node.name()
             );
         }
@@ -382,7 +382,7 @@ impl Turn {
         if !view.is_identity() || view.count() != count(&self.shape) {
             bail!(
                 Operation,
-                "a loop may not take views of its own values that move elements, as flip and slice do: take the view before the loop, or of what it gives"
+                "a view inside of a loop moves elements of the loop's values, as flip and slice do: take it before the loop, or of the result"
             );
         }
         Ok(())
@@ -421,7 +421,7 @@ impl Turn {
         if let Some(Some(_)) = self.known.get(&Arc::as_ptr(own.table)) {
             bail!(
                 Operation,
-                "lookup in a value inside of its loop: it needs other elements in the middle of their turns; look up what is made before the loop, or what it gives"
+                "lookup in a value inside of its loop: a step computes each element apart, so look up a tensor from before the loop, or the result"
             );
         }
         let same = |known: &Table| {
@@ -447,7 +447,7 @@ impl Turn {
         if known.is_none() && numpy(&[self.shape.clone(), node.shape.clone()])? != self.shape {
             bail!(
                 Shape,
-                "the values of a loop have the shape {} and its step gives {}: begin with values of that shape, by broadcast_to",
+                "the values of a loop have the shape {} and its step returns {}: begin with values of that shape, by broadcast_to",
                 self.shape,
                 node.shape
             );
@@ -461,7 +461,7 @@ impl Turn {
         if self.depth > MOST_WITHIN {
             bail!(
                 Limit,
-                "{} loops within each other, and a kernel holds {MOST_WITHIN}: evaluate one of them before",
+                "{} nested loops, and a kernel nests at most {MOST_WITHIN}: evaluate an inner one first",
                 self.depth
             );
         }

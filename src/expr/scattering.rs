@@ -1,8 +1,8 @@
 //! Writes at computed indices, and reductions of elements with equal keys.
 //!
 //! A stable sort by key makes runs of equal keys. A scatter writes the last element of each run. A segment reduces each run in
-//! the order of a row ([`ReduceAxes`](crate::ir::ReduceAxes)), all runs at once: each step combines an element with another
-//! at a fixed distance, if both are in one block of one run.
+//! the order of a row ([`ReduceAxes`](crate::ir::ReduceAxes)), all runs at once. Each step combines an element with the
+//! element at a fixed distance, if both are in one block of one run.
 
 use std::panic::Location;
 
@@ -263,7 +263,7 @@ impl AnyExpr {
         if !(1..=shape.rank()).contains(&leading) {
             bail!(
                 Operation,
-                "scatter to {shape} takes indices of leading axes, 1 to {} of them, and got {leading}",
+                "scatter to {shape} with indices of {leading} axes: it takes indices of 1 to {} leading axes",
                 shape.rank()
             );
         }
@@ -278,7 +278,10 @@ impl AnyExpr {
         }
         let count: usize = shape[..leading].iter().product();
         if i32::try_from(count).is_err() {
-            bail!(Limit, "scatter to {shape}, and there are less than 2^31 places: scatter to a slice");
+            bail!(
+                Limit,
+                "scatter to {shape}: the indexed axes have fewer than 2^31 elements, so scatter to a slice"
+            );
         }
         let shapes = indices.iter().map(|index| index.shape().cloned()).collect::<Result<Vec<_>>>()?;
         let own = crate::layout::numpy(&shapes)?;
@@ -344,10 +347,7 @@ impl AnyExpr {
         let is_mean = name == "segment_mean";
         (if is_mean { Class::Float } else { Class::Numeric }).check(name, dtype)?;
         if own.rank() > shape.rank() || own[..] != shape[..own.rank()] {
-            bail!(
-                Shape,
-                "{name} of {shape} by keys of {own}: there is a key for each element of leading axes"
-            );
+            bail!(Shape, "{name} of {shape} by keys of {own}: keys have the shape of the leading axes");
         }
         let all: Shape = std::iter::once(count).chain(shape[own.rank()..].iter().copied()).collect();
         let (keys, wide) = (keys.bins(name, count)?, dtype.accumulating());

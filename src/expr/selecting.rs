@@ -49,7 +49,7 @@ impl AnyExpr {
         if u32::try_from(truth.shape()?[0]).is_err() {
             bail!(
                 Overflow,
-                "nonzero of {}, and places of more than 2^32 - 1 elements are no u32",
+                "nonzero of {}: an index is u32, so it takes at most 2^32 - 1 elements",
                 self.shape()?
             );
         }
@@ -87,7 +87,7 @@ impl AnyExpr {
             bail!(Operation, "{name} takes keys that are integers, not {dtype}: cast them first");
         }
         if i32::try_from(bins).is_err() {
-            bail!(Limit, "{name} of {bins} keys: there are less than 2^31");
+            bail!(Limit, "{name} of {bins} keys: it takes fewer than 2^31");
         }
         let number = |dtype: DType, value: i64| AnyExpr::scalar(dtype, value);
         let op = |op: Op, x: &AnyExpr, value: AnyExpr| apply(op, &[x, &value], Location::caller());

@@ -81,7 +81,7 @@ impl<'a> Axis<'a> {
         if u32::try_from(shape[axis]).is_err() {
             bail!(
                 Overflow,
-                "{name} of {shape} over axis {axis}, and places of more than 2^32 - 1 elements are no u32"
+                "{name} of {shape} over axis {axis}: an index is u32, so it takes at most 2^32 - 1 elements"
             );
         }
         Ok(Axis { name, any, dtype, shape, axis, at })
@@ -201,7 +201,7 @@ impl<'a> Along<'a> {
         let (shape, own) = (any.shape()?, indices.shape()?);
         let axis = Layout::contiguous(shape)?.axis(axis)?;
         if shape.rank() != own.rank() {
-            bail!(Shape, "{name} of {shape} at {own}: indices have as many axes");
+            bail!(Shape, "{name} of {shape} at indices of {own}: the ranks must be equal");
         }
         Ok(Along { indices, axis })
     }
@@ -251,7 +251,7 @@ impl AnyExpr {
             );
         }
         let [length] = sorted[..] else {
-            bail!(Shape, "searchsorted in {sorted}: what is sorted has one axis");
+            bail!(Shape, "searchsorted in {sorted}: the sorted operand has one axis");
         };
         let zero = self.cast(DType::I32).of_constant(0, shape, at)?;
         if length == 0 || shape.contains(&0) {
@@ -260,7 +260,7 @@ impl AnyExpr {
         let Ok(most) = i32::try_from(length) else {
             bail!(
                 Limit,
-                "searchsorted in {sorted}, and what is looked up has less than 2^31 elements: search a slice"
+                "searchsorted in {sorted}: the sorted operand has fewer than 2^31 elements, so search a slice"
             );
         };
         // The count of elements before the value, bit by bit from the highest.
@@ -394,7 +394,7 @@ sorted! {
     quantile(q: f64, axis: impl AxisIndex, between: Between) -> T where Float, "quantile(0.25, 0, Between::Linear)" => "[1.0]",
         |x, at| Axis::new("quantile", x, axis.signed(), at).and_then(|axis| match (0.0..=1.0).contains(&q) {
             true => axis.between(q * (axis.length().max(1) - 1) as f64, between),
-            false => bail!(Data, "a quantile of {q}: it goes from 0 to 1"),
+            false => bail!(Data, "a quantile of {q}: it is from 0 to 1"),
         });
     /// For each value the number of elements of this sorted axis before it, which is where the value would be inserted (NumPy
     /// `searchsorted`, and `digitize` with sorted bins; PyTorch `bucketize`). Without sorted elements the result has no

@@ -22,7 +22,7 @@ pub(crate) fn of(backend: Arc<dyn Backend>) -> Result<Arc<Gpu>> {
         Ok(gpu) => Ok(gpu),
         Err(_) => bail!(
             Device,
-            "{} has no buffers of wgpu: take a device of an adapter, as Device::from_wgpu gives it",
+            "{} has no buffers of wgpu: use the device of an adapter, as of Device::from_wgpu",
             backend.name()
         ),
     }

@@ -171,7 +171,7 @@ impl Gpu {
         if turns > most {
             bail!(
                 Limit,
-                "a loop of {turns} turns, those of loops within it counted, and {} ends a kernel after {most}: take fewer at a time and go on with what they give",
+                "a loop of {turns} iterations in all, and {} ends a kernel after {most}: run it in parts that begin with the last part's result",
                 connection.name()
             );
         }
@@ -183,7 +183,7 @@ impl Gpu {
         match &step.body {
             Some(Body::Function(function)) if function.written().is_none() => bail!(
                 Operation,
-                "{} was made for the CPU path alone and not for {}: give it WGSL by Function::new, or evaluate on Device::cpu()",
+                "{} has no WGSL and cannot run on {}: make it by Function::new, or evaluate on Device::cpu()",
                 function.name(),
                 self.parts.connection.name()
             ),

@@ -89,7 +89,7 @@ impl<'a> Area<'a> {
             [height, width] => (1, height, width, 1),
             [height, width, channels] => (1, height, width, channels),
             [depth, height, width, channels] => (depth, height, width, channels),
-            _ => bail!(Shape, "{shape} to a texture: [height, width, channels] is what it takes"),
+            _ => bail!(Shape, "{shape} to a texture: it takes [height, width, channels]"),
         };
         if channels != rest.channels {
             bail!(Shape, "{shape} to a texture of {format:?}, which has {} channels", rest.channels);
@@ -212,7 +212,7 @@ fn needs(texture: &wgpu::Texture, usage: wgpu::TextureUsages) -> Result<()> {
 fn mip(texture: &wgpu::TexelCopyTextureInfo<'_>) -> Result<wgpu::Extent3d> {
     let (level, has) = (texture.mip_level, texture.texture.mip_level_count());
     if level >= has {
-        bail!(Resource, "level {level} of a texture of {has}");
+        bail!(Resource, "mip level {level} of a texture that has {has} levels");
     }
     Ok(texture.texture.size().mip_level_size(level, texture.texture.dimension()))
 }
@@ -259,7 +259,7 @@ impl Gpu {
         if drivers::is_misread(&connection.device.adapter_info(), format) {
             bail!(
                 Limit,
-                "{} does not copy texels of {format:?} from a texture as they are: render to a format of Float, Unorm or Sint, and take that",
+                "{} changes texels of {format:?} when it copies them from a texture: render to a format of Float, Unorm or Sint",
                 connection.name()
             );
         }

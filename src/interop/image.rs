@@ -50,13 +50,13 @@ fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
     let told = |error: image::ImageError| error.to_string();
     let mut reader =
         ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
-    let format = reader.format().ok_or("no format of pictures begins like this")?;
+    let format = reader.format().ok_or("its first bytes are those of no picture format")?;
     reader.limits(Limits::default());
     let decoder = reader.into_decoder().map_err(told)?;
     let ((width, height), takes) = (decoder.dimensions(), decoder.total_bytes());
     if most(format).is_some_and(|most| takes > most.saturating_mul(bytes.len() as u64)) {
         return Err(format!(
-            "a picture of {width} x {height} takes {takes} bytes, which {} packed ones cannot hold",
+            "a picture of {width} x {height} takes {takes} bytes, more than {} packed bytes can hold",
             bytes.len()
         ));
     }
@@ -119,7 +119,7 @@ fn eight_bits(picture: &DynamicImage) -> Option<&[u8]> {
 /// let error = image::picture(&ramp.broadcast_to([5, 2, 256])).unwrap_err();
 /// assert_eq!(
 ///     error.message(),
-///     "no picture of [5, 2, 256]: its axes are height, width and 1 to 4 channels"
+///     "a picture of [5, 2, 256]: its axes are height, width and 1 to 4 channels"
 /// );
 /// # Ok::<(), zerostride::Error>(())
 /// ```
@@ -133,7 +133,7 @@ pub fn picture(pixels: &Expr<u8>) -> Result<DynamicImage> {
         _ => (0, 0, 0),
     };
     let none = || {
-        let text = format!("no picture of {shape}: its axes are height, width and 1 to 4 channels");
+        let text = format!("a picture of {shape}: its axes are height, width and 1 to 4 channels");
         crate::Error::new(crate::ErrorKind::Shape, text).at(at)
     };
     let (Ok(w), Ok(h), 1..=4) = (u32::try_from(width), u32::try_from(height), channels) else {
@@ -161,7 +161,7 @@ pub fn write(path: impl AsRef<Path>, pixels: impl IntoExpr<u8>) -> Result<()> {
     let picture = picture(&pixels.into_expr())?;
     if format == ImageFormat::Jpeg && picture.color().has_alpha() {
         let text = format_args!(
-            "JPEG has no channel of how opaque a picture is: slice {} of them",
+            "JPEG has no alpha channel: write a slice of {} channels",
             picture.color().channel_count() - 1
         );
         return Err(refused(path, text));

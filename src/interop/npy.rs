@@ -135,14 +135,17 @@ impl Archive {
         let refused =
             |reason: &dyn fmt::Display| refused(&self.path, format_args!("tensor '{name}': {reason}"));
         let Some(entry) = self.names.iter().position(|own| own == name) else {
-            return Err(refused(&format_args!("there is none of that name, but {}", self.names.join(", "))));
+            return Err(refused(&format_args!(
+                "the file has no tensor of that name, but {}",
+                self.names.join(", ")
+            )));
         };
         // A clone is another handle of the same entries.
         let mut zip = self.zip.clone();
         let mut entry = zip.by_index(entry).map_err(|error| refused(&error))?;
         let (size, packed) = (entry.size(), entry.compressed_size());
         if packed > self.size {
-            let text = format!("it claims {packed} packed bytes of a file of {}", self.size);
+            let text = format!("it claims {packed} packed bytes in a file of {}", self.size);
             return Err(refused(&text));
         }
         let most = match entry.compression() {
@@ -150,7 +153,7 @@ impl Archive {
             _ => packed.saturating_mul(DEFLATED),
         };
         if size > most {
-            let text = format!("it claims {size} bytes, which {packed} packed ones cannot hold");
+            let text = format!("it claims {size} bytes, more than {packed} packed bytes can hold");
             return Err(refused(&text));
         }
         let mut head = Vec::new();
@@ -166,7 +169,7 @@ impl Archive {
         // To the end, where the archive's checksum is checked.
         entry.take(size).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
         if bytes.len() < needed {
-            return Err(refused(&format_args!("{} bytes of {needed} are there", bytes.len())));
+            return Err(refused(&format_args!("it has {} of {needed} bytes", bytes.len())));
         }
         array.upload(&bytes, device).map_err(|error| within(&self.path, Some(name), &error))
     }
@@ -188,16 +191,16 @@ impl Array {
     /// Reads the header of a file, whose first bytes are `bytes`, and checks it against the file's size.
     fn parse(bytes: &[u8], size: u64) -> Result<Array, String> {
         let Some([major, _, rest @ ..]) = bytes.strip_prefix(MAGIC) else {
-            return Err("no array of NumPy's: it does not begin as one".into());
+            return Err("it is no array of NumPy: the first bytes differ".into());
         };
         let (length, rest) = match (major, rest) {
             (1, [a, b, rest @ ..]) => (u16::from_le_bytes([*a, *b]).into(), rest),
             (2 | 3, [a, b, c, d, rest @ ..]) => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
             (1..=3, _) => return Err("it ends within its header".into()),
-            _ => return Err(format!("version {major} of NumPy's format is not known here, but 1 to 3 are")),
+            _ => return Err(format!("version {major} of NumPy's format: versions 1 to 3 are supported")),
         };
         if length > LONGEST {
-            return Err(format!("a header of {length} bytes, where an array's has at most {LONGEST}"));
+            return Err(format!("a header of {length} bytes: the limit is {LONGEST}"));
         }
         let Some(header) = rest.get(..length) else {
             return Err("it ends within its header".into());
@@ -212,7 +215,7 @@ impl Array {
         let bytes = count as u128 * dtype.size() as u128;
         let there = u128::from(size).saturating_sub(start as u128);
         if bytes > there {
-            return Err(format!("{dtype} {shape} takes {bytes} bytes, and {there} are there"));
+            return Err(format!("{dtype} {shape} takes {bytes} bytes, and the file has {there}"));
         }
         Ok(Array { dtype, big, fortran, shape, start, bytes: bytes as u64 })
     }
@@ -233,7 +236,7 @@ impl Array {
 
 /// The type of a name as `<f4`, and whether the highest byte comes first.
 fn element(descr: &str) -> Result<(bool, DType), String> {
-    let unknown = || format!("elements of type '{descr}' are none of this crate's");
+    let unknown = || format!("this crate has no element type '{descr}'");
     let (order, name) = descr.split_at_checked(1).ok_or_else(unknown)?;
     let big = match order {
         "<" | "|" | "=" => false,

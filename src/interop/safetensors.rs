@@ -61,9 +61,11 @@ impl File {
             .map_err(|error| bytes.refused(format_args!("its header is no list of tensors: {error}")))?;
         let texts = match entries.remove(TEXTS).map(serde_json::from_value) {
             None => BTreeMap::new(),
-            Some(texts) => {
-                texts.map_err(|error| bytes.refused(format_args!("its header's texts are none: {error}")))?
-            }
+            Some(texts) => texts.map_err(|error| {
+                bytes.refused(format_args!(
+                    "the __metadata__ of its header has values that are no texts: {error}"
+                ))
+            })?,
         };
         let size = bytes.len() - start;
         let mut tensors = BTreeMap::new();
@@ -79,7 +81,7 @@ impl File {
         for (name, info) in order {
             if info.data_offsets.0 != end {
                 let text = format!(
-                    "tensor '{name}': it begins at byte {} of the elements, and what is before it ends at {end}",
+                    "tensor '{name}': it begins at byte {} of the elements, and the tensor before it ends at {end}",
                     info.data_offsets.0
                 );
                 return Err(bytes.refused(text));
@@ -87,7 +89,7 @@ impl File {
             end = info.data_offsets.1;
         }
         if end != size {
-            return Err(bytes.refused(format_args!("its tensors take {end} bytes, and {size} are there")));
+            return Err(bytes.refused(format_args!("its tensors take {end} bytes, and the file has {size}")));
         }
         Ok(File { path: path.into(), bytes, start, tensors, texts })
     }
@@ -111,10 +113,10 @@ impl File {
         let refused = |reason: String| self.bytes.refused(format_args!("tensor '{name}': {reason}"));
         let Some(info) = self.tensors.get(name) else {
             let all: Vec<&str> = self.names().take(10).collect();
-            return Err(refused(format!("there is none of that name, but {}", all.join(", "))));
+            return Err(refused(format!("the file has no tensor of that name, but {}", all.join(", "))));
         };
         let Some((dtype, _)) = TYPES.iter().find(|(_, own)| *own == info.dtype) else {
-            return Err(refused(format!("elements of type {} are none of this crate's", info.dtype)));
+            return Err(refused(format!("this crate has no element type {}", info.dtype)));
         };
         let (from, to) = info.data_offsets;
         let bytes = &self.bytes[self.start + from..self.start + to];

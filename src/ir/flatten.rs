@@ -186,10 +186,7 @@ impl<'a> Flatten<'a> {
             match &node.kind {
                 NodeKind::Op(_) | NodeKind::Body(..) | NodeKind::Lookup => return Ok(Seen::Op(node, view)),
                 NodeKind::Leaf { source: Source::State(_), .. } => {
-                    bail!(
-                        Operation,
-                        "a value of a loop is read outside of its step: read what the loop gives"
-                    )
+                    bail!(Operation, "a value of a loop is read outside of its step: read the loop's result")
                 }
                 NodeKind::Leaf { source, layout } => {
                     let layout = self.seen(layout, view)?;

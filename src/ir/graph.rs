@@ -391,7 +391,7 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
 
     /// Times kernels from now on, if the device can.
     fn begin_profile(&self) -> Result<()> {
-        bail!(Limit, "times of kernels are had of adapters only, and not of {}", self.name())
+        bail!(Limit, "times of kernels on {}: only adapters measure them", self.name())
     }
 
     /// The times of all kernels since, once they arrive.

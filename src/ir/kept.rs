@@ -1,4 +1,4 @@
-//! Results that are kept with a value, for whoever made them.
+//! Results that a caller keeps with a value.
 
 use std::any::Any;
 use std::fmt;

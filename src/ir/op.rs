@@ -316,7 +316,7 @@ macro_rules! for_each_op {
             NextAfter: nextafter(a, b) for Float -> T costs 8, [1.0_f32, 2.0 => 1.0000001] {
                 stored "nextafter_{D}({a}, {b})" = |a, b| math::Stored::nextafter(a, b);
             }
-            /// What is left of `x` above its floor: `x - floor(x)`.
+            /// The fraction of `x` above its floor: `x - floor(x)`.
             Fract: fract(x) for Float -> T, [2.75_f32 => 0.75] {
                 float "{a} - floor_{T}({a})" = |x| x - x.floor();
             }
@@ -332,12 +332,12 @@ macro_rules! for_each_op {
             Lcm: lcm(a, b) is commutative for Integer -> T costs 110, [-4_i32, 6 => 12] {
                 int "lcm_{T}({a}, {b})" = |a, b| math::IntOps::lcm(a, b);
             }
-            /// The bits of `a` moved left by `b`, those that leave coming back from the right. The amount
-            /// counts modulo the width, so a negative one moves right.
+            /// The bits of `a` rotated left by `b`: bits shifted out on the left return on the right. The amount
+            /// counts modulo the width, so a negative amount rotates right.
             RotateLeft: rotate_left(a, b) for Integer -> T costs 4, [0x81_u8, 1 => 0x03] {
                 word "rotate_left_{T}({a}, {b}, {W})" = |a, b| math::IntOps::rotate_left(a, b);
             }
-            /// The bits of `a` moved right by `b`, as [`rotate_left`](Self::rotate_left) by `-b`.
+            /// The bits of `a` rotated right by `b`, as [`rotate_left`](Self::rotate_left) by `-b`.
             RotateRight: rotate_right(a, b) for Integer -> T costs 4, [0x81_u8, 1 => 0xc0] {
                 word "rotate_left_{T}({a}, neg_{T}({b}), {W})" = |a, b| math::IntOps::rotate_right(a, b);
             }

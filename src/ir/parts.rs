@@ -106,8 +106,8 @@ impl Program {
         })
     }
 
-    /// Several programs of steps over one shape as one program of all their results, with equal inputs and steps once;
-    /// and for each of its inputs, a program that has it, and its number there.
+    /// Several programs of steps over one shape as one program of all their results. Equal inputs and steps occur once. Also
+    /// returns, for each input, a program that has it and its number there.
     pub(crate) fn merged(programs: &[Program]) -> Result<(Program, Vec<(usize, usize)>)> {
         let Some(first) = programs.first() else { bail!(Kernel, "no programs to merge") };
         let (mut all, mut found, mut results) = (ProgramBuilder::new(), Vec::new(), SmallVec::new());

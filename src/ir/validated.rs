@@ -18,7 +18,7 @@ pub(crate) fn check(name: &str, text: &str, args: &[DType], result: DType) -> Re
     if let Some(kind) = kind {
         bail!(
             Operation,
-            "the WGSL of {name} has {kind}, and becomes a part of a kernel: functions, constants, structs and aliases are taken"
+            "the WGSL of {name} has {kind}: a part of a kernel has functions, constants, structs and aliases alone"
         );
     }
     check_signature(name, &module, args, result)

@@ -34,7 +34,10 @@ impl Written {
         let words: Vec<&str> = tokens(text).map(|token| token.word).collect();
         let held = |names: &'static [&str]| words.iter().find(|word| names.contains(word));
         if let Some(word) = held(DIRECTIVES).or_else(|| held(BARRIERS)) {
-            bail!(Operation, "the WGSL of {name} has {word}, and becomes a part of a kernel: leave it out");
+            bail!(
+                Operation,
+                "the WGSL of {name} has {word}: it becomes a part of a kernel, so leave {word} out"
+            );
         }
         let loops = held(LOOPS).is_some();
         #[cfg(feature = "gpu")]

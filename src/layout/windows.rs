@@ -62,7 +62,7 @@ impl Layout {
         else {
             bail!(
                 Axis,
-                "a window of {length} along axis {k} of {of} by a step of {step} and a dilation of {dilation}: a window is no shorter than 0, the others no less than 1"
+                "a window of {length} along axis {k} of {of} by a step of {step} and a dilation of {dilation}: a window is at least 0 long, and a step and a dilation are at least 1"
             );
         };
         let span = length.saturating_sub(1).saturating_mul(dilation).saturating_add(length.min(1));

@@ -90,7 +90,7 @@ impl Lowering {
         if !self.cuts.shows(tiles * bins, DType::U32) {
             bail!(
                 Limit,
-                "{count} elements are counted in more tables than a kernel binds: count parts of them"
+                "a count of {count} elements needs more tables than a kernel binds: count parts of them"
             );
         }
         let (tables, mut before) = (self.slot(tiles * bins, DType::U32), 0);
@@ -154,7 +154,7 @@ impl Lowering {
         if !self.cuts.shows(counts, DType::U32) {
             bail!(
                 Limit,
-                "a sort of {count} elements counts more digits than a kernel binds: sort parts of it"
+                "a sort of {count} elements needs more counts than a kernel binds: sort parts of it"
             );
         }
         let (descending, row) = (rows.sort.descending, rows.row.unwrap_or(0));

@@ -50,8 +50,8 @@ fn is_scattered(loops: &Nest) -> bool {
     loops.paths.iter().any(|path| is_far(&path))
 }
 
-/// Whether most operands lie in rows that are longer than those of a new result: along its rows vectors load them, which
-/// is worth a store per lane.
+/// Whether most operands lie in rows that are longer than the rows of a new result. A walk along rows then loads them by
+/// vectors, which is worth a store per lane.
 fn has_gaps(loops: &Nest) -> bool {
     // One row for all is the same in bands.
     let is_along = |path: &&Path| matches!(path.strides.as_slice(), [.., pitch, 1] if *pitch != 0);

@@ -168,7 +168,7 @@ impl Kernel {
         self.apart() > 1 && self.operands.iter().any(is_below)
     }
 
-    /// The types of what it stores, each in a binding of its own.
+    /// The types of its results. Each has its own binding.
     pub(crate) fn stored(&self) -> SmallVec<[DType; 2]> {
         match &self.makes {
             Makes::Elements => self.results.iter().map(|&result| self.value_type(result)).collect(),

@@ -1,4 +1,4 @@
-//! A plan: a kernel and what it is launched with.
+//! A plan: a kernel, the numbers of its uniform block, and its bindings.
 
 use super::kernel::Kernel;
 use crate::dtype::DType;
@@ -27,7 +27,7 @@ pub(crate) struct Launch {
     pub groups: [u32; 3],
 }
 
-/// A kernel, its numbers, and what it reads.
+/// A kernel, the numbers of its uniform block, and the storages that it reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub kernel: Kernel,
@@ -67,7 +67,7 @@ pub(crate) struct Pass {
     pub count: usize,
     /// Bytes that it reads at least.
     pub(super) read: usize,
-    /// What it does, in words.
+    /// The plan in words.
     pub form: String,
     /// The layout of its partial results, and the values of a block that remain.
     pub rest: Option<(Layout, usize)>,

@@ -1,4 +1,4 @@
-//! What a kernel makes of its program's elements, as far as its text depends on it.
+//! The work of a kernel on its program's elements: storing, reducing, scanning, sorting. The text depends on it.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::walk::whole;
 use crate::dtype::DType;
 use crate::ir::{ByValue, GROUP, KeyKind, ReduceOp, Value};
 
-/// What a kernel makes of the elements of its program.
+/// The work of a kernel on the elements of its program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Makes {
     /// It stores elements.
@@ -58,7 +58,7 @@ pub(crate) struct Sorter {
     pub each: u32,
     /// Whether keys are the numbers of rows, found from elements' indices.
     pub by_row: bool,
-    /// What is moved, if the kernel moves. Otherwise it counts digits.
+    /// The moved words, if the kernel moves elements. Otherwise it counts digits.
     pub moved: Option<Moved>,
     /// Counts of a table in workgroup memory, if elements are counted as they are.
     pub table: Option<u32>,

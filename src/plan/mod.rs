@@ -6,7 +6,7 @@
 //! class compiles nothing.
 //!
 //! Each file uses only those before it: the [`target`] and the [`walk`]s of invocations; [`loops`] over elements; the
-//! [`access`] of operands, and what a kernel [`makes`] of elements; the [`kernel`]; the [`fields`] of its uniform
+//! [`access`] of operands, and the work that a kernel [`makes`] of elements; the [`kernel`]; the [`fields`] of its uniform
 //! block, its [`launch`], and the [`cost`] of its text; [`near`] rows; the [`grid`], and the [`reading`] of operands;
 //! [`joined`] vectors, and the [`tiling`] of a reduction; the plans of [`elementwise`] programs, of passes of reductions
 //! ([`mod@reduce`]) and [`scan`]s, of products of matrices ([`contract`]) and of [`mod@sort`]s; and plans in words

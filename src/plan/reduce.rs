@@ -1,5 +1,5 @@
-//! The plan of a pass over rows: all reductions of a row, phase after phase, and then one element of each row or all of
-//! its elements; or partial results of blocks, if rows are longer than a kernel reads.
+//! The plan of a pass over rows. An invocation or a group computes all reductions of a row, phase after phase, and stores
+//! one element of the row or all of them. If rows are longer than a kernel reads, it stores partial results of blocks.
 
 use smallvec::SmallVec;
 
@@ -341,7 +341,7 @@ impl Text<'_> {
     }
 }
 
-/// What a pass does, in words.
+/// A pass in words.
 fn describe(program: &Program, reduce: &Reduce, count: usize, positions: usize) -> String {
     let phases: Vec<String> = reduce
         .phases

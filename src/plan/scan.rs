@@ -286,7 +286,7 @@ impl Pass {
     }
 }
 
-/// What a pass does, in words.
+/// A pass in words.
 fn describe(scanner: &Scanner, count: usize, tiles: usize) -> String {
     let lanes = if scanner.along { "lanes along the run" } else { "lanes along a kept axis" };
     let tile = GROUP.pow(scanner.levels);

@@ -1,6 +1,6 @@
 //! Passes of a stable radix sort. A tile of a row belongs to a workgroup, and an invocation of it has neighbouring elements.
-//! One pass counts the digits of each tile; the counts of all tiles before, digit by digit, are where those of a tile go;
-//! and the next pass moves them there. No kernel waits for another workgroup.
+//! One pass counts the digits of each tile. A scan of the counts finds where a tile's elements of each digit go: after the
+//! elements of that digit in all earlier tiles. The next pass moves them there. No kernel waits for another workgroup.
 
 use smallvec::SmallVec;
 
@@ -148,7 +148,7 @@ impl Sorter {
         self.moved.map_or(0, words)
     }
 
-    /// What a pass does, in words.
+    /// A pass in words.
     pub(crate) fn describe(&self, run: &Run) -> String {
         let of = if self.by_row { "row numbers" } else { "keys" };
         let bits = run.shift..run.shift + self.digit;

@@ -1,4 +1,4 @@
-//! Values that several kernels read, if computing them in each costs more than storing them once: for example the power
+//! Stores values that several kernels read, if computing them in each costs more than storing them once. An example is the power
 //! of differences that both a sum and a quotient by this sum read.
 
 use smallvec::SmallVec;

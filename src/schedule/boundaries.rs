@@ -1,6 +1,6 @@
-//! Boundaries of kernels: which nodes become stages. A node does, if the kernel would otherwise be too long or bind too
-//! many tensors, if the user asks for it, and if several views read it, or one stretches it, and computing it again
-//! costs more than storing it.
+//! Boundaries of kernels: which nodes become stages. A node becomes a stage if the kernel would otherwise be too long or bind
+//! too many tensors, or if the user asks for it. It also becomes one if several views read it, or one stretches it, and
+//! computing it again costs more than storing it.
 
 use std::sync::Arc;
 

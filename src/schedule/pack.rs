@@ -1,5 +1,5 @@
-//! Packing: operands side by side in one storage, if one node reads more tensors than a kernel binds, as a lookup by
-//! many indices, a function or a loop of many values. No part of such a node can be computed separately.
+//! Packing puts operands side by side in one storage if one node reads more tensors than a kernel binds. Such nodes are
+//! lookups by many indices, and functions and loops of many values. No part of them can be computed separately.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -15,8 +15,7 @@ struct State<T> {
     waker: Option<Waker>,
 }
 
-/// The answering side. If it is dropped without an answer, as by a panic, the future returns an error, so that nobody
-/// waits for ever.
+/// The answering side. If a panic drops it without an answer, the future returns an error and does not wait for ever.
 struct Sender<T>(Arc<Mutex<State<T>>>);
 
 impl<T> Sender<T> {

@@ -55,7 +55,10 @@ impl AnyExpr {
             }
             let rank = own.rank();
             if rank == 0 || rank > shape.rank() || own[..] != shape[..rank] {
-                bail!(Shape, "compress of {shape} by a mask of {own}: a mask has the leading axes");
+                bail!(
+                    Shape,
+                    "compress of {shape} by a mask of {own}: a mask has the shape of the leading axes"
+                );
             }
             let rest = shape[rank..].iter().map(|&n| n as isize);
             let lengths: Vec<isize> = std::iter::once(own.count()? as isize).chain(rest).collect();
@@ -136,10 +139,10 @@ impl AnyExpr {
             bail!(Operation, "histogram takes floats, not {dtype}: cast first");
         }
         if !(low <= high && low.is_finite() && high.is_finite()) {
-            bail!(Data, "a histogram from {low} to {high}: it goes up, from a number to a number");
+            bail!(Data, "a histogram from {low} to {high}: the bounds are finite and do not decrease");
         }
         if !(1..1 << 31).contains(&bins) {
-            bail!(Shape, "a histogram of {bins} bins: there are 1 to 2^31 - 1");
+            bail!(Shape, "a histogram of {bins} bins: it takes 1 to 2^31 - 1");
         }
         let (low, high) = if low == high { (low - 0.5, high + 0.5) } else { (low, high) };
         let step = (high - low) / bins as f64;
@@ -214,7 +217,7 @@ impl AnyExpr {
         called(at, || {
             let (shape, own) = (self.shape()?, other.shape()?);
             if shape != own {
-                bail!(Shape, "histogram2d of {shape} and {own}: there are as many of both");
+                bail!(Shape, "histogram2d of {shape} and {own}: the shapes must be equal");
             }
             let device = self.own_device(at)?;
             let (rows, row_edges) = self.binned(&device, bins[0], ranges[0])?;

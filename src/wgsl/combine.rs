@@ -10,7 +10,7 @@ use crate::ir::ReduceOp;
 use crate::plan::{Phase, Reduction, Tile};
 use crate::tuning::reduce::IN_FLIGHT;
 
-/// What a phase reduces side by side.
+/// The values that a phase reduces side by side.
 pub(super) struct Values {
     /// The suffix of their type and functions.
     suffix: String,
@@ -195,9 +195,9 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Reduces an invocation's loads of a block from place `begin` on: in each of its accumulators one value after the
-    /// other, and then the accumulators by halving, into `a0` with the phase's number. `element` is the text of a
-    /// vector at a place.
+    /// Reduces an invocation's loads of a block from place `begin` on. Each accumulator takes one value after the other. Then
+    /// the accumulators are reduced by halving, into `a0` with the phase's number. `element` is the text of a vector at a
+    /// place.
     pub(super) fn accumulate(
         &mut self,
         values: &Values,

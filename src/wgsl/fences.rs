@@ -1,16 +1,17 @@
 //! Fences (`llvm.arithmetic.fence` in LLVM): an exclusive or of a value with a 0 that no compiler knows.
 //!
 //! Compilers of drivers rewrite arithmetic of floats as if it were algebra: `(a + b) - a` becomes `b`, `x - x` becomes
-//! 0, `a * b + c` is contracted, `a > a + c` becomes `0 > c`. Every such rule matches operations that read one another,
-//! or one value twice. So no rule matches if a compiler knows nothing of any operand of arithmetic, and no two operands
-//! of an operation look equal to it. Loads are such operands, and so are constants, which travel in the uniform block.
-//! A result of arithmetic becomes one by a fence, once, where it is made. A cast of computed integers is fenced too,
-//! since a compiler finds that `i - i` is 0, and so is a cast whose reader asks for a fraction, since whole numbers
-//! have none. Results that meet in an operation have fences of different numbers, since equal fences of equal values
-//! are equal.
+//! 0, `a * b + c` is contracted, `a > a + c` becomes `0 > c`. These rules match operations that read one another, or read
+//! one value twice. So no rule matches if the compiler knows nothing of the operands of arithmetic, and no two operands of an
+//! operation look equal to it. It knows nothing of loads, nor of constants, which travel in the uniform block. It knows
+//! nothing of a result of arithmetic behind a fence, which stands once, where the result is made.
 //!
-//! Operations on bits read a result as arithmetic does. A compiler that assumes that there is no NaN and no infinity,
-//! as Metal's does, knows that a sum's exponent is not the highest: it folds `is_inf(x + y)` to false.
+//! A cast of computed integers is fenced too, since a compiler finds that `i - i` is 0. So is a cast whose reader asks for a
+//! fraction, since whole numbers have none. Results that meet in an operation have fences of different numbers, since
+//! equal fences of equal values are equal.
+//!
+//! Operations on bits read a result as arithmetic does. Metal's compiler assumes that there is no NaN and no infinity, so
+//! a sum's exponent is not the highest, and it folds `is_inf(x + y)` to false.
 
 use std::collections::BTreeSet;
 

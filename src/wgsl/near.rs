@@ -7,8 +7,8 @@ use crate::dtype::DType;
 use crate::ir::Value;
 use crate::plan::{Access, LANES, Operand, Role, Stride};
 
-/// Four neighbouring elements of two vectors, from the one that the lowest two bits of `rest` count: a line for a value named
-/// `half`, which is moved by two elements or none, and the result.
+/// Four neighbouring elements of two vectors, from the element with the number of the lowest two bits of `rest`. Returns a
+/// line for a value named `half`, which is shifted by two elements or none, and the result.
 pub(super) fn taken(dtype: DType, [low, high]: [&str; 2], half: &str, rest: &str) -> [String; 2] {
     let lanes = raw_lanes(dtype);
     let [one, two] = [1, 2].map(|bit| format!("({rest} & {bit}u) != 0u"));
@@ -90,7 +90,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The vectors of an invocation, for each of which rows are loaded.
+    /// The number of an invocation's vectors that rows are loaded for.
     fn vectors_near(&self, i: usize) -> u32 {
         if self.shared[Value::Input(i as u32)] { 1 } else { self.kernel.apart() }
     }

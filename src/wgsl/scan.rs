@@ -1,10 +1,10 @@
 //! Kernels that scan: the elementwise body as a function of coordinates, and the code that goes through the groups of a
-//! tile. Along a run the lanes of a vector are neighbours, which are added one by one. Across runs they are runs side
-//! by side, which are added together.
+//! tile. Along a run, the lanes of a vector are neighbours and are added one by one. Across runs, each lane is a run, and a
+//! vector is added as a whole.
 //!
 //! The state before the first value is the identity: 0 for sums, so that no sum is -0, by the contract. The state
-//! before a place has levels: `b0` is the value of everything before the tile, `b1` of everything before its first
-//! group, `b2` before its first group of groups, to which the last of these is added, and so on.
+//! before a place has levels. `b0` is the value of everything before the tile, `b1` of everything before its first group,
+//! `b2` of everything before its first group of groups, and so on.
 
 use super::combine::form;
 use super::emitter::Emitter;

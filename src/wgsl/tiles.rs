@@ -174,8 +174,8 @@ impl Emitter<'_> {
         line!(self.text, "    }}");
     }
 
-    /// Loads the vectors of a workgroup as they lie in memory, and gives each invocation those of its group. The places
-    /// in workgroup memory put neighbours' vectors in different banks.
+    /// Loads the vectors of a workgroup in the order of memory, and hands each invocation the vectors of its group through
+    /// workgroup memory. Their places there put neighbours' vectors in different banks.
     fn turned(&mut self, scanner: &Scanner) {
         let (workgroup, vectors) = (self.kernel.workgroup[0], scanner.groups() * VECTORS as u32);
         for k in 0..VECTORS {

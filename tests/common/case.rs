@@ -44,7 +44,7 @@ pub struct Kinds {
     pub written: usize,
     pub random: usize,
     pub loops: usize,
-    /// Lookups by what a turn of a loop makes.
+    /// Lookups by values of a loop's iteration.
     pub inside: usize,
     /// Steps of several results, and of several destinations.
     pub results: usize,
@@ -57,7 +57,7 @@ pub struct Case {
     pub steps: Vec<Step>,
 }
 
-/// What a step should give, or a storage hold in the end, with the bound of an inexact function.
+/// The expected result of a step, or the expected content of a storage at the end, with the bound of an inexact function.
 pub struct Expected {
     what: String,
     elements: Rc<Vec<Naive>>,
@@ -72,7 +72,7 @@ enum Bound {
 }
 
 impl Bound {
-    /// Of what is told of its root.
+    /// The bound of a recipe with this root.
     fn of(root: &Recipe, state: &[Vec<Naive>], known: &mut Known) -> Option<Bound> {
         match &root.kind {
             Kind::Reduce(reduction) if reduction.is_bounded() => {
@@ -86,7 +86,7 @@ impl Bound {
 }
 
 impl Expected {
-    /// How many elements the contract does not leave open.
+    /// The number of elements that the contract decides.
     pub fn closed(&self) -> usize {
         self.elements.iter().filter(|element| !element.open).count()
     }
@@ -95,7 +95,7 @@ impl Expected {
         self.elements.len()
     }
 
-    /// How many are told, and no NaN and no infinity.
+    /// The number of elements that the contract decides and that are finite.
     pub fn numbers(&self) -> usize {
         let is_number = |value| !matches!(value, Value::Float(x) if !f64::is_finite(x));
         self.elements.iter().filter(|element| !element.open && is_number(element.value)).count()
@@ -112,7 +112,7 @@ impl Case {
         self.steps.iter().flat_map(Step::nodes).filter_map(name).collect()
     }
 
-    /// Adds what it holds.
+    /// Adds the kinds of its nodes.
     pub fn count(&self, kinds: &mut Kinds) {
         for step in &self.steps {
             match step {
@@ -141,7 +141,7 @@ impl Case {
         self.steps.iter().any(|step| matches!(step, Step::Assign(..)))
     }
 
-    /// What should be read, by the oracle.
+    /// The expected reads, by the oracle.
     pub fn expected(&self) -> Vec<Expected> {
         let closed = |&value: &Value| Naive { value, open: false };
         let mut state: Vec<Vec<Naive>> =
@@ -179,7 +179,7 @@ impl Case {
         all
     }
 
-    /// What a device reads, in the order of what is expected.
+    /// A device's reads, in the order of the expected ones.
     fn run(&self, device: &Device) -> Result<Vec<Vec<Value>>> {
         let mut builder = Builder::default();
         for Storage { dtype, shape, values } in &self.storages {
@@ -190,7 +190,7 @@ impl Case {
             match step {
                 Step::Eval(roots) => {
                     let exprs: Vec<AnyExpr> = roots.iter().map(|root| builder.untyped(root)).collect();
-                    // What has no tensors has no device.
+                    // An expression without tensors has no device.
                     let is_leaf = |node: Recipe| matches!(node.kind, Kind::Leaf(_));
                     let has_leaves = roots.iter().flat_map(Recipe::nodes).any(is_leaf);
                     let results = match exprs.as_slice() {
@@ -225,7 +225,7 @@ impl Case {
         Ok(read)
     }
 
-    /// How a device differs from the oracle, if it does. One without a type of the case agrees. What is run three times
+    /// How a device differs from the oracle, if it does. A device without a type of the case agrees. A step that is run three times
     /// is built anew each time, and known to the device by then.
     pub fn differs(&self, device: &Device, expected: &[Expected]) -> Option<String> {
         (0..3).find_map(|_| self.differs_once(device, expected))

@@ -26,23 +26,23 @@ pub fn depth<T>(quick: T, others: T) -> T {
     if read() == Depth::Quick { quick } else { others }
 }
 
-/// Whether a case is run on a device, where so many devices take turns.
+/// Whether a case is run on a device, if several devices take turns.
 pub fn in_turn(case: usize, device: usize, turns: usize) -> bool {
     read() == Depth::All || (case + device).is_multiple_of(turns)
 }
 
-/// The lines of a corpus for one of so many devices that take turns. A hash of the line decides.
+/// The lines of a corpus for one of several devices that take turns. A hash of the line decides.
 pub fn share(text: &str, device: usize, turns: usize) -> impl Iterator<Item = &str> {
     text.lines().filter(move |line| in_turn((hash(line) % turns as u64) as usize, device, turns))
 }
 
-/// Whether a text is one that a quick run takes, one of so many. Its hash decides, so each machine takes the same,
-/// whatever stands before it.
+/// Whether a quick run takes a text. It takes one of several, and the text's hash decides, so every machine takes the
+/// same texts wherever they stand.
 pub fn one_of(number: u64, text: &str) -> bool {
     hash(text).is_multiple_of(depth(number, 1))
 }
 
-/// The lines that a quick run takes of a corpus: one of so many, and the first of each kind.
+/// The lines of a corpus that a quick run takes: one of several, and the first of each kind.
 pub fn thinned(number: u64, text: &str, kind: impl Fn(&str) -> String) -> impl Iterator<Item = &str> {
     let mut kinds = HashSet::new();
     text.lines().filter(move |line| kinds.insert(kind(line)) || one_of(number, line))

@@ -11,7 +11,7 @@ use super::reduce::Reduction;
 use super::value::{Plain, Value, is_float, least, nearest, with_type};
 use super::written::Written;
 
-/// What a shape would have with all axes, of which some have no elements: others must not grow beside them.
+/// The number of elements with empty axes counted as 1, because other axes must not grow beside an empty one.
 fn room(shape: &[usize]) -> usize {
     shape.iter().map(|&n| n.max(1)).product()
 }
@@ -28,7 +28,7 @@ pub struct Size {
 
 pub fn case(seed: u64, size: Size) -> Case {
     let mut random = Random(seed);
-    // A few types a case, so that nodes of one type meet. Not all adapters have those of 64 bits.
+    // A case has few types, so that nodes of one type meet. Not all adapters have types of 64 bits.
     let wide = random.chance(25);
     let drawn = |random: &mut Random| loop {
         let of = DType::ALL[random.below(DType::ALL.len())];
@@ -51,7 +51,7 @@ struct Draw {
     case: Case,
     /// Nodes, to be used again.
     known: Vec<Recipe>,
-    /// Whether elements are such as can be added without end.
+    /// Whether elements are small enough to be added without overflow.
     is_tame: bool,
 }
 
@@ -102,7 +102,7 @@ impl Draw {
         }
     }
 
-    /// A destination, views of a storage, with what is written there.
+    /// A destination, as views of a storage, with the expression that is written there.
     fn assigned(&mut self, of: DType, shape: &[usize], ops: usize) -> (usize, Vec<View>, Recipe) {
         let to = self.storage(of, shape);
         let leaf = self.leaf_of(to);
@@ -167,7 +167,7 @@ impl Draw {
         if n > 1 && self.random.chance(40) { 1 + self.random.below(n) } else { n }
     }
 
-    /// A new storage of a shape, with other values, or one that is there.
+    /// A new storage of a shape with new values, or an existing storage.
     fn storage(&mut self, of: DType, shape: &[usize]) -> usize {
         let fits = |i: &usize| {
             let storage = &self.case.storages[*i];
@@ -220,7 +220,7 @@ impl Draw {
         shape[missing..].iter().map(|&n| if self.random.chance(40) { 1 } else { n }).collect()
     }
 
-    /// A shape of which another is a part.
+    /// A shape that another shape is a part of.
     fn roomy(&mut self, shape: &[usize]) -> Vec<usize> {
         let mut roomy: Vec<usize> = shape
             .iter()
@@ -294,7 +294,7 @@ impl Draw {
             }
             _ => {}
         }
-        // Comparisons give bool.
+        // Comparisons return bool.
         let from = if of == DType::Bool && self.random.chance(70) { self.a_type() } else { of };
         let op = self.op(from, |op| op.ulp(from) == 0 && op.result(from) == Some(of));
         let args: Vec<Recipe> =
@@ -360,7 +360,7 @@ impl Draw {
         Recipe::new(DType::I32, shape.to_vec(), Kind::Index(axis), Vec::new())
     }
 
-    /// What a turn of a loop looks up, by one of its values at least.
+    /// A lookup of an iteration, by at least one of its values.
     fn looked_up(&mut self, of: DType, values: &[Recipe], shape: &[usize]) -> Recipe {
         let (table, beyond) = self.table(of, 1);
         let own = self.random.below(table.shape.len());
@@ -374,7 +374,7 @@ impl Draw {
         table.at(&indices, beyond)
     }
 
-    /// A table, and what lies beyond it.
+    /// A table, and the rule for indices that are out of range.
     fn table(&mut self, of: DType, ops: usize) -> (Recipe, Beyond) {
         let mut lengths = vec![1 + self.random.below(9)];
         while lengths.len() < 4 && self.random.chance(50) {
@@ -445,7 +445,7 @@ impl Draw {
         if self.random.chance(60) { self.some_of(of, values) } else { self.operand(of, shape, 1) }
     }
 
-    /// A reduction that gives a shape, of any kind whose bits are known.
+    /// A reduction with a result of a shape, of any kind whose bits are known.
     fn reduction(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
         let (names, from): (&[&str], DType) = match of {
             DType::Bool => (&["any", "all"], of),
@@ -473,7 +473,7 @@ impl Draw {
         }
     }
 
-    /// An operation of elements and of what is made of their ranges.
+    /// An operation on elements and on reductions of their ranges.
     fn beside(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
         let x = self.ranges(of, shape, ops / 2);
         let name =
@@ -482,7 +482,7 @@ impl Draw {
         let is_empty = axes.iter().any(|&axis| shape[axis as usize] == 0);
         let name = if is_empty && name.starts_with('a') && of != DType::Bool { "sum" } else { name };
         let mut beside = x.clone();
-        // And again the same ranges, of these or of what is made of them, as a standardization does.
+        // The same ranges are reduced again, of these elements or of the result, as in a standardization.
         for turn in 0..1 + self.random.below(3) {
             let name = match turn {
                 0 => name,
@@ -514,7 +514,7 @@ impl Draw {
             axes.sort_unstable();
             axes.dedup();
             if axes.len() == 1 && shape[axes[0]] > 1 && self.random.chance(50) {
-                // A longer one, of which a part is looked at.
+                // A longer axis, of which a part is viewed.
                 return self.longer(reduction, from, shape, axes[0], ops);
             }
         } else {
@@ -553,7 +553,7 @@ impl Draw {
         }
     }
 
-    /// Along an axis that is longer, of which a part is looked at.
+    /// A view of a part along a longer axis.
     fn longer(
         &mut self,
         mut reduction: Reduction,
@@ -577,7 +577,7 @@ impl Draw {
         root.view(View::Cut(axis as isize, start, start + shape[axis] as isize))
     }
 
-    /// What is reduced: of all of the shape, and mostly such that sums are numbers.
+    /// The operand of a reduction, stretched to the shape. Its sums are mostly finite.
     fn ranges(&mut self, from: DType, shape: &[usize], ops: usize) -> Recipe {
         let before = std::mem::replace(&mut self.is_tame, self.random.chance(85));
         let x = self.draw(from, shape, ops.min(4));
@@ -674,7 +674,7 @@ fn is_small(&x: &f64) -> bool {
     x.abs() <= TAME
 }
 
-/// Reductions that give the type of their operand, with bits that are known.
+/// Reductions with the type of their operand and known bits.
 const INTEGER: &[&str] = &["sum", "prod", "amin", "amax", "l1", "sum_square", "cumsum", "cumprod"];
 const FLOAT: &[&str] =
     &["sum", "mean", "var", "std", "prod", "amin", "amax", "l1", "l2", "sum_square", "cumsum", "cumprod"];

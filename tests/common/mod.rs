@@ -44,7 +44,7 @@ pub fn devices() -> &'static [Device] {
     })
 }
 
-/// The limits that all of this is run with, if not those of the adapters: `ZEROSTRIDE_TEST_LIMITS` is
+/// The limits of all tests, if not the adapters' own: `ZEROSTRIDE_TEST_LIMITS` is
 /// `webgpu` or `downlevel`.
 pub fn test_limits() -> Option<Limits> {
     match std::env::var("ZEROSTRIDE_TEST_LIMITS").as_deref() {
@@ -80,7 +80,7 @@ pub fn open(adapter: &Adapter) -> Device {
     device
 }
 
-/// An adapter opened with buffers and bindings of so few bytes, and so many bindings.
+/// An adapter opened with small buffers and bindings, and with a number of bindings.
 pub fn lowered(adapter: &Adapter, (buffer, binding): (u64, u64), bindings: u64) -> Device {
     let mut limits = Limits::webgpu();
     limits.max_buffer_size = buffer;

@@ -19,11 +19,11 @@ pub struct Naive {
     pub open: bool,
 }
 
-/// What nodes are, each computed once.
+/// The values of nodes. Each is computed once.
 pub type Known = HashMap<*const Node, Rc<Vec<Naive>>>;
 
 /// All elements of a recipe in row-major order. An inexact function, which may stand at the root only,
-/// gives the exact value as far as f64 holds it.
+/// has the exact value as far as f64 holds it.
 pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> Rc<Vec<Naive>> {
     if let Some(known) = known.get(&recipe.id()) {
         return known.clone();
@@ -97,7 +97,7 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
     all
 }
 
-/// An element of a table. Where an index is open, so is what it leads to.
+/// An element of a table. If an index is open, so is the element.
 fn look_up(table: &Layout, elements: &[Naive], indices: &[Naive], beyond: Beyond) -> Naive {
     let open = indices.iter().any(|index| index.open);
     let mut at = 0;
@@ -241,8 +241,8 @@ fn element(recipe: &Recipe, args: &[Naive]) -> Naive {
     Naive { value, open }
 }
 
-/// Rounded to the type, where what an adapter may flush is open: also what rounds up to the least normal
-/// number. Inexact functions are compared as they are.
+/// Rounded to the type. A number that an adapter may flush is open, even if it rounds up to the least normal number.
+/// Inexact functions are compared without rounding.
 fn settle(exact: f64, recipe: &Recipe, open: &mut bool) -> f64 {
     *open |= exact != 0.0 && exact.abs() < least(recipe.dtype);
     if recipe.bound().is_some() { exact } else { nearest(exact, recipe.dtype) }
@@ -373,8 +373,7 @@ fn div_floor(a: f64, b: f64, open: &mut bool) -> f64 {
     if whole == 0.0 { whole.copysign(a / b) } else { whole }
 }
 
-/// Rounded once: of narrow types f64 holds the product, and the last bit of the sum stands for what it
-/// lost.
+/// Rounded once. f64 holds the product of narrow types, and the last bit of the sum stands for the lost bits.
 fn fma(a: f64, b: f64, c: f64, of: DType) -> f64 {
     match of {
         DType::F64 => a.mul_add(b, c),
@@ -416,7 +415,7 @@ fn relation<T: PartialOrd>(name: &str, args: &[T]) -> Option<bool> {
     })
 }
 
-/// What is wrapped afterwards.
+/// Operations on integers, whose results are wrapped afterwards.
 fn integer(name: &str, args: &[i128], of: DType) -> i128 {
     let width = 8 * of.size() as i128;
     // The bits of the type alone.

@@ -12,20 +12,20 @@ pub struct Program {
     pub adapter: wgpu::Adapter,
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
-    /// What was made of it here.
+    /// The crate's device over it.
     pub ours: Device,
 }
 
-/// What the program's own callback was told, which is nothing that this crate did.
+/// Errors that reached the program's own callback. None may be of this crate.
 static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// What wgpu, its backends and validation layers said.
+/// Messages of wgpu, its backends and validation layers.
 static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Whether Vulkan's layer was heard, which greets an instance.
 static HAS_LAYER: AtomicBool = AtomicBool::new(false);
 
-/// What the layer says of every kernel if it is older than WGSL's number in SPIR-V (before 1.3.261).
+/// The message of a layer before 1.3.261 for every kernel, because it does not know WGSL's number in SPIR-V.
 const UNKNOWN_LANGUAGE: &str = "SPIR-V module not valid: Invalid source language operand: 10";
 
 struct Listener;
@@ -43,7 +43,7 @@ impl log::Log for Listener {
             return;
         }
         let text = record.args().to_string();
-        // What is indented belongs to a message.
+        // An indented line belongs to a message.
         if !text.starts_with('\t') && !text.ends_with(UNKNOWN_LANGUAGE) {
             MESSAGES.lock().unwrap().push(format!("{} {}: {text}", record.level(), record.target()));
         }
@@ -61,7 +61,7 @@ fn listen() {
     });
 }
 
-/// Fails if anything was said, or told to a program's callback.
+/// Fails if there was a message, or an error in a program's callback.
 pub fn nothing_was_said(name: &str) {
     let (errors, messages) = (ERRORS.lock().unwrap().clone(), MESSAGES.lock().unwrap().clone());
     assert!(errors.is_empty(), "{name}: the owner was told {errors:#?}");
@@ -132,8 +132,8 @@ pub fn open(
     (device, queue)
 }
 
-/// Every adapter with what is wanted of it, with WebGPU's default limits and no feature where it has these,
-/// and with downlevel limits.
+/// Every adapter with the features and limits of `Device::wants`, with WebGPU's default limits and no feature if it has
+/// these limits, and with downlevel limits.
 pub fn programs() -> &'static [Program] {
     static PROGRAMS: OnceLock<Vec<Program>> = OnceLock::new();
     PROGRAMS.get_or_init(|| {
@@ -220,7 +220,7 @@ impl Program {
         self.pipeline(&format!("all[id.x] += {number}u;"))
     }
 
-    /// A pipeline of the program's own: what an invocation `id` does with the words `all` of a buffer.
+    /// The program's own pipeline. `body` is the code of an invocation `id` over the words `all` of a buffer.
     pub fn pipeline(&self, body: &str) -> wgpu::ComputePipeline {
         let text = format!(
             "@group(0) @binding(0) var<storage, read_write> all: array<u32>;

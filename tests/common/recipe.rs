@@ -51,8 +51,8 @@ pub enum Kind {
     Shared,
     /// A value of a loop in its turn, by a number of its own.
     State(u64),
-    /// A value of a loop when it ends. Its operands are what the states begin with, what they become, and, in the
-    /// end, whether an element goes on, if that is asked.
+    /// A value of a loop when it ends. Its operands are the first states, the next states and, last, the condition, if
+    /// the loop has one.
     Repeat {
         /// The number of the first state.
         id: u64,
@@ -62,7 +62,7 @@ pub enum Kind {
     },
 }
 
-/// What a lookup gives outside of an axis.
+/// The result of a lookup that is out of range.
 #[derive(Clone, Copy, Debug)]
 pub enum Beyond {
     Nearest,
@@ -75,7 +75,7 @@ pub enum View {
     Permute(Vec<isize>),
     /// From an index to before another.
     Cut(isize, isize, isize),
-    /// Every so many elements, backwards if negative.
+    /// Elements in steps, backwards if negative.
     Step(isize, isize),
     Flip(isize),
     Broadcast(Vec<usize>),
@@ -203,7 +203,7 @@ impl Recipe {
         Some(operation(name)).filter(|op| op.ulp(self.args[0].dtype) > 0)
     }
 
-    /// The nodes below and this one, each once and after those that it is made of.
+    /// The nodes below and this one. Each occurs once, after its operands.
     pub fn nodes(&self) -> Vec<Recipe> {
         fn add(recipe: &Recipe, all: &mut Vec<Recipe>, seen: &mut HashMap<*const Node, ()>) {
             if seen.insert(recipe.id(), ()).is_none() {
@@ -221,7 +221,7 @@ fn operation(name: &str) -> Operation {
     operations().find(|op| op.name == name).unwrap_or_else(|| panic!("no op {name}"))
 }
 
-/// The shape that NumPy's rule gives.
+/// The shape by NumPy's rule.
 fn broadcast(args: &[&Recipe]) -> Vec<usize> {
     let rank = args.iter().map(|arg| arg.shape.len()).max().unwrap();
     let length = |arg: &Recipe, k: usize| k.checked_sub(rank - arg.shape.len()).map_or(1, |k| arg.shape[k]);
@@ -288,7 +288,7 @@ impl Neg for Recipe {
     }
 }
 
-/// A node a line, so that what is used twice shows.
+/// A line for each node, so that a node with two readers shows.
 impl fmt::Debug for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nodes = self.nodes();
@@ -308,7 +308,7 @@ pub struct Builder {
     /// A `Tensor` for every storage.
     pub tensors: Vec<Box<dyn Any>>,
     known: HashMap<*const Node, Rc<dyn Any>>,
-    /// What stands for states, and what loops give, by their numbers.
+    /// The leaves of states, and the results of loops, by their numbers.
     states: HashMap<u64, AnyExpr>,
     loops: HashMap<u64, Vec<AnyExpr>>,
     /// The recipes whose addresses are known.
@@ -418,7 +418,7 @@ impl Builder {
         let (next, goes_on) = recipe.args[states..].split_at(states);
         let mut step = |values: &[AnyExpr]| {
             self.states.extend((id..).zip(values.iter().cloned()));
-            // What a turn is made of is made anew.
+            // The nodes of an iteration are built again.
             let known = std::mem::take(&mut self.known);
             let next = next.iter().map(|next| self.untyped(next)).collect();
             let goes_on = goes_on.first().map(|goes_on| self.untyped(goes_on));

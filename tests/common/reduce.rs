@@ -62,7 +62,7 @@ impl Reduction {
         axes.filter_map(length).collect()
     }
 
-    /// The values of the result, in row-major order. Functions within bounds give the exact values as far as
+    /// The values of the result, in row-major order. Functions within bounds have the exact values as far as
     /// f64 holds them.
     pub fn evaluate(&self, shape: &[usize], of: DType, x: &[Naive]) -> Vec<Naive> {
         let reduced = self.reduced(shape.len());
@@ -123,7 +123,7 @@ fn number(x: Naive) -> f64 {
     if let Value::Float(x) = x.value { x } else { panic!("{x:?} is no float") }
 }
 
-/// Rounded to a float type; what may be flushed is open.
+/// Rounded to a float type. A number that may be flushed is open.
 fn round(x: Naive, of: DType) -> Naive {
     match x.value {
         Value::Float(exact) => {
@@ -140,7 +140,7 @@ fn wrap(x: i128, of: DType) -> i128 {
     if of.name().starts_with('u') { ((x as u128) << free >> free) as i128 } else { x << free >> free }
 }
 
-/// Ranges of an operand: axes, none of which has length 1, and those that are reduced.
+/// Ranges of an operand: axes, none of length 1, and the reduced axes.
 struct Ranges {
     lengths: Vec<usize>,
     reduced: Vec<bool>,
@@ -208,7 +208,7 @@ impl Ranges {
     fn sum(&self, x: &[Naive]) -> Vec<Naive> {
         let zero = self.of_type(0);
         let sum = |x: Vec<Naive>| if x.is_empty() { zero } else { fold(x, &|a, b| self.add(a, b)) };
-        // A zero that a sum gives is +0.
+        // A sum of zero is +0.
         self.runs(x, sum).into_iter().map(|sum| self.add(sum, zero)).collect()
     }
 
@@ -287,7 +287,7 @@ impl Ranges {
         let squares: Vec<Naive> = d.iter().map(|&d| self.mul(d, d)).collect();
         let divided = |(a, b): (Naive, Naive)| {
             let off = self.div(self.mul(a, a), n);
-            // Which of two ways it goes is as open as what decides.
+            // If the deciding value is open, so is the result.
             let rest = if number(off).is_infinite() {
                 Naive { open: b.open || off.open, ..b }
             } else {
@@ -311,7 +311,7 @@ impl Ranges {
         self.places().iter().map(value).collect()
     }
 
-    /// What keeps the shape.
+    /// Reductions that keep the shape.
     fn kept(&self, reduction: &Reduction, x: &[Naive]) -> Vec<Naive> {
         let mut all = x.to_vec();
         for mut places in self.places() {
@@ -364,7 +364,7 @@ fn powers(x: &[f64]) -> (f64, f64) {
     (greatest, x.iter().map(|x| (x - greatest).exp()).sum())
 }
 
-/// What is told of a range whose values have no order of additions.
+/// The value of a range for a reduction without an order of additions.
 fn picked(name: &str, places: &[usize], x: &[Naive]) -> Naive {
     let own = || places.iter().map(|&place| x[place]);
     let open = own().any(|x| x.open);
@@ -374,7 +374,7 @@ fn picked(name: &str, places: &[usize], x: &[Naive]) -> Naive {
         Value::Int(x) => x != 0,
         Value::Bool(x) => x,
     };
-    // Whether `b` is better, of which `zeros` tells the zeros apart.
+    // Whether `b` is better. With `zeros`, -0 and +0 differ.
     let beats = |a: Naive, b: Naive, zeros: bool| {
         let is_max = name.ends_with("max");
         match (a.value, b.value) {

@@ -9,7 +9,7 @@ use super::case::{Case, Step};
 use super::recipe::{Node, Recipe, View};
 use super::value::{Value, is_float};
 
-/// Takes smaller cases as long as they fail, which `fails` says, trying so many at most.
+/// Takes smaller cases as long as `fails` says so, with a limit of tries.
 pub fn shrink(mut case: Case, tries: usize, fails: impl Fn(&Case) -> bool) -> Case {
     let mut left = tries;
     'smaller: loop {
@@ -54,7 +54,7 @@ fn smaller(case: &Case) -> Vec<Case> {
                 }
             }
             Step::Eval(roots) => {
-                // What it is made of, the smallest first.
+                // Its operands, the smallest first.
                 let parts = roots[0].nodes();
                 let own = parts.len() - 1;
                 all.extend(parts.into_iter().take(own).map(|part| with(i, &[Step::Eval(vec![part])])));
@@ -81,7 +81,7 @@ fn smaller(case: &Case) -> Vec<Case> {
     all
 }
 
-/// The recipe with one node replaced, those near the root first.
+/// The recipe with one node replaced. Nodes near the root come first.
 fn simpler(root: &Recipe) -> impl Iterator<Item = Recipe> {
     let nodes = root.nodes();
     nodes.into_iter().rev().flat_map(move |node| {
@@ -106,7 +106,7 @@ fn zero(of: DType) -> Value {
     }
 }
 
-/// The graph with a node replaced by one of its type and shape. What does not hold it stays as it is.
+/// The graph with a node replaced by one of its type and shape. Parts without the node stay shared.
 fn replaced(recipe: &Recipe, from: &Recipe, to: &Recipe, known: &mut HashMap<*const Node, Recipe>) -> Recipe {
     if recipe.id() == from.id() {
         return to.clone();

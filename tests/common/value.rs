@@ -99,7 +99,7 @@ pub fn least(of: DType) -> f64 {
     if of == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
 }
 
-/// The number of a float among those of its type: 0 for zeros, one more for each above.
+/// The rank of a float in its type: 0 for zeros, and one more for each float above.
 pub fn rank(x: f64, of: DType) -> i64 {
     let magnitude = match of {
         DType::F32 => i64::from((x as f32).abs().to_bits()),

@@ -10,7 +10,7 @@ use super::value::Value;
 pub enum Written {
     /// A float, with the other sign where an integer is odd.
     Turned,
-    /// A product of a word and what is left of another, modulo 2^32.
+    /// A product of a word and a shifted word, modulo 2^32.
     Stirred,
 }
 
@@ -32,7 +32,7 @@ static STIRRED: LazyLock<AnyFunction> = LazyLock::new(|| {
 });
 
 impl Written {
-    /// The one that gives a type, if there is one.
+    /// The function with a result of a type, if there is one.
     pub fn giving(dtype: DType) -> Option<Written> {
         [Written::Turned, Written::Stirred].into_iter().find(|own| own.types().1 == dtype)
     }

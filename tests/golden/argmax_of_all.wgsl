@@ -10,10 +10,10 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<u32>;
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 
-// Amounts to shift by, which stay 32 bits wide.
+// The type of shift amounts, which have 32 bits for u64 too.
 alias Count = vec4<u32>;
 
-// What shifts in the sign.
+// The signed type, whose right shift copies the sign.
 alias Signed_u32 = vec4<i32>;
 
 const SIGN_f32: u32 = 0x80000000u;
@@ -22,28 +22,28 @@ const ARGMAX_OF_NAN_f32: u32 = 0xff000002u;
 
 const FRACTION_f32: u32 = 0x007fffffu;
 
-// Bits of a word.
+// The bits of a word.
 const WORD_u32: u32 = 32u;
 
 fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
 }
 
-// +0 for -0, and other numbers as they are.
+// +0 for -0, and other numbers unchanged.
 fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
 }
 
-// -0 comes before +0, and NaN is beyond infinity on either side.
+// The rank of a number. -0 comes before +0, and NaN is beyond infinity on either side.
 fn rank_f32(x: vec4<f32>) -> vec4<u32> {
     let bits = bits_f32(x);
-    // All bits of a negative number change, of others that of the sign.
+    // A negative number flips all bits, and another number flips the sign.
     let negative = bitcast<vec4<u32>>(bitcast<Signed_u32>(bits) >> Count(WORD_u32 - 1u));
     return bits ^ (negative | vec4<u32>(SIGN_f32));
 }
 
-// Turned the other way, it is the greatest.
+// Turned the other way, all NaN is greatest.
 fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) - vec4<u32>(FRACTION_f32);
 }

@@ -20,7 +20,7 @@ fn high_word_u32(a: u32, b: u32) -> u32 {
     return u32((u64(a) * u64(b)) >> 32u);
 }
 
-// The same of one number.
+// The same for one number.
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
     return high_word_u32(n, factor) >> shift;
 }

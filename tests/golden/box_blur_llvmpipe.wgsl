@@ -15,8 +15,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<u64>;
 @group(0) @binding(2) var<storage, read> in0: array<u64>;
 
-// Words of 64 bits, for adapters that move these as fast as words of 32: the lower half is the lower
-// address.
+// Words of 64 bits, for adapters that move them as fast as words of 32. The lower half has the lower address.
 fn split_u64(word: u64) -> vec2<u32> {
     return vec2<u32>(u32(word), u32(word >> 32u));
 }

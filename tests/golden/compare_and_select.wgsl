@@ -14,14 +14,14 @@ struct Params {
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> in2: array<f32>;
 
-// Magnitude; that of the least integer is itself, read as unsigned.
+// The magnitude. For the least integer it is the integer itself, read as unsigned.
 fn magnitude_i32(x: vec4<i32>) -> vec4<u32> {
     let bits = bitcast<vec4<u32>>(x);
     return select(bits, ~bits + 1u, x < vec4<i32>(0));
 }
 
-// Rounds to the nearest float, halves to even, on adapters that truncate: 24 bits are kept by
-// hand, and what converts is exact.
+// Rounds to the nearest float, halves to even, on adapters that truncate. Integer arithmetic rounds to 24 bits,
+// so the conversion is exact.
 fn cast_u32_f32(x: vec4<u32>) -> vec4<f32> {
     let excess = vec4<u32>(8u) - min(countLeadingZeros(x), vec4<u32>(8u));
     let kept = x >> excess;

@@ -38,7 +38,7 @@ fn round_f16(x: vec4<f32>) -> vec4<f32> {
     return vec4<f32>(vec4<f16>(x));
 }
 
-// Of numbers that f16 has: this instruction does not round to the nearest everywhere.
+// For f32 values that f16 has: this instruction does not round to the nearest on every adapter.
 fn encode_f16(x: vec4<f32>) -> vec4<u32> {
     return unpack_u16(vec2<u32>(pack2x16float(x.xy), pack2x16float(x.zw)));
 }

@@ -21,7 +21,7 @@ fn pack_u8(v: vec4<u32>) -> u32 {
     return placed.x | placed.y | placed.z | placed.w;
 }
 
-// The element at address `at`, out of its word.
+// The element at address `at`, from its word.
 fn part_u8(word: u32, at: u32) -> u32 {
     return (word >> ((at & 3u) * 8u)) & 255u;
 }

@@ -18,27 +18,27 @@ fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
     return vec4<u32>(low.x, high.x, low.y, high.y);
 }
 
-// Amounts to shift by, which stay 32 bits wide.
+// The type of shift amounts, which have 32 bits for u64 too.
 alias Count = vec4<u32>;
 
-// What shifts in the sign.
+// The signed type, whose right shift copies the sign.
 alias Signed_u32 = vec4<i32>;
 
 const SIGN_f32: u32 = 0x80000000u;
 
 const FRACTION_f32: u32 = 0x007fffffu;
 
-// Bits of a word.
+// The bits of a word.
 const WORD_u32: u32 = 32u;
 
 fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
 }
 
-// -0 comes before +0, and NaN is beyond infinity on either side.
+// The rank of a number. -0 comes before +0, and NaN is beyond infinity on either side.
 fn rank_f32(x: vec4<f32>) -> vec4<u32> {
     let bits = bits_f32(x);
-    // All bits of a negative number change, of others that of the sign.
+    // A negative number flips all bits, and another number flips the sign.
     let negative = bitcast<vec4<u32>>(bitcast<Signed_u32>(bits) >> Count(WORD_u32 - 1u));
     return bits ^ (negative | vec4<u32>(SIGN_f32));
 }
@@ -49,7 +49,7 @@ fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(rank ^ (negative | vec4<u32>(SIGN_f32)));
 }
 
-// Turned the other way, it is the greatest.
+// Turned the other way, all NaN is greatest.
 fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) - vec4<u32>(FRACTION_f32);
 }

@@ -16,7 +16,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> in2: array<f32>;
 
-// -0 to -inf, which are the least integers of the same bits.
+// Whether floats are from -0 to -inf: as integers, these bits are the least.
 fn is_negative_f32(x: vec4<f32>) -> vec4<bool> {
     return bitcast<vec4<i32>>(x) <= vec4<i32>(-8388608);
 }

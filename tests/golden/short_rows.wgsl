@@ -16,13 +16,13 @@ fn rem_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
     return select(a - (a / max(b, vec4<u32>(1u))) * b, vec4<u32>(0u), b == vec4<u32>(0u));
 }
 
-// Magnitude; that of the least integer is itself, read as unsigned.
+// The magnitude. For the least integer it is the integer itself, read as unsigned.
 fn magnitude_i32(x: vec4<i32>) -> vec4<u32> {
     let bits = bitcast<vec4<u32>>(x);
     return select(bits, ~bits + 1u, x < vec4<i32>(0));
 }
 
-// The integer of magnitude `m`, negative where asked for.
+// The integer of magnitude `m`, negative where `negative` is true.
 fn signed_i32(m: vec4<u32>, negative: vec4<bool>) -> vec4<i32> {
     return bitcast<vec4<i32>>(select(m, ~m + 1u, negative));
 }
@@ -40,7 +40,7 @@ fn high_word_u32(a: u32, b: u32) -> u32 {
     return u32((u64(a) * u64(b)) >> 32u);
 }
 
-// The same of one number.
+// The same for one number.
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
     return high_word_u32(n, factor) >> shift;
 }

@@ -9,10 +9,10 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 
-// Amounts to shift by, which stay 32 bits wide.
+// The type of shift amounts, which have 32 bits for u64 too.
 alias Count = vec4<u32>;
 
-// What shifts in the sign.
+// The signed type, whose right shift copies the sign.
 alias Signed_u32 = vec4<i32>;
 
 const MAGNITUDE_f32: u32 = 0x7fffffffu;
@@ -23,15 +23,15 @@ const INFINITE_f32: u32 = 0x7f800000u;
 
 const FRACTION_f32: u32 = 0x007fffffu;
 
-// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
-// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
-// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+// Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
+// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
+// stands where a rewrite would exceed the error bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
-// x 2^k for x near 1 and k in -252..=254, of which the last nine bits count: half of k is added to the exponent of x,
-// the rest is a factor, so that only their product may leave the range.
+// x 2^k for x near 1 and k in -252..=254, of which the last nine bits count. Half of k is added to the exponent of x,
+// and the other half is a factor, so only their product may leave the range.
 fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     let half = k >> vec4<u32>(1u);
     let first = bitcast<vec4<f32>>(bitcast<vec4<i32>>(x) + (half << vec4<u32>(23u)));
@@ -39,15 +39,15 @@ fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     return first * second;
 }
 
-// An integer of few bits, in the last bits of one: the sum with 1.5 2^23 has it there.
+// A small whole number as an integer: the last bits of its sum with 1.5 2^23.
 fn last_bits_f32(k: vec4<f32>) -> vec4<i32> {
     return bitcast<vec4<i32>>(k + 12582912.0);
 }
 
-// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; minimax polynomial, within 2^-28 of the
-// value.
+// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small. A minimax polynomial, within 2^-28 of
+// the value.
 fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
-    // Beyond these e^x is 0 and infinite.
+    // Beyond these, e^x is 0 or infinite.
     let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
     let k = round((bounded + more) * 1.44269504);
     let high = opaque_f32(bounded - k * 0.693145751953125);
@@ -65,7 +65,7 @@ fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
     return select(exp_of_sum_f32(x, vec4<f32>(0.0), up), x, is_nan_f32(x));
 }
 
-// Bits of a word.
+// The bits of a word.
 const WORD_u32: u32 = 32u;
 
 fn bits_f32(x: vec4<f32>) -> vec4<u32> {
@@ -84,16 +84,16 @@ fn exp_f32(x: vec4<f32>) -> vec4<f32> {
     return exp_scaled_f32(x, 0);
 }
 
-// +0 for -0, and other numbers as they are.
+// +0 for -0, and other numbers unchanged.
 fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
 }
 
-// -0 comes before +0, and NaN is beyond infinity on either side.
+// The rank of a number. -0 comes before +0, and NaN is beyond infinity on either side.
 fn rank_f32(x: vec4<f32>) -> vec4<u32> {
     let bits = bits_f32(x);
-    // All bits of a negative number change, of others that of the sign.
+    // A negative number flips all bits, and another number flips the sign.
     let negative = bitcast<vec4<u32>>(bitcast<Signed_u32>(bits) >> Count(WORD_u32 - 1u));
     return bits ^ (negative | vec4<u32>(SIGN_f32));
 }
@@ -104,7 +104,7 @@ fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(rank ^ (negative | vec4<u32>(SIGN_f32)));
 }
 
-// Turned the other way, it is the greatest.
+// Turned the other way, all NaN is greatest.
 fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) - vec4<u32>(FRACTION_f32);
 }

@@ -22,9 +22,9 @@ const INFINITE_f32: u32 = 0x7f800000u;
 
 const QUIET_f32: u32 = 0x7fc00000u;
 
-// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
-// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
-// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+// Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
+// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
+// stands where a rewrite would exceed the error bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
@@ -45,7 +45,7 @@ fn is_inf_f32(x: vec4<f32>) -> vec4<bool> {
     return magnitude_bits_f32(x) == vec4<u32>(INFINITE_f32);
 }
 
-// NaN, made where no compiler can fold it: from an operand.
+// NaN, made from an operand so that no compiler can fold it.
 fn nan_f32(from_any: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(from_any) | vec4<u32>(QUIET_f32));
 }
@@ -64,7 +64,7 @@ fn sqrt_f32(x: vec4<f32>) -> vec4<f32> {
     return select(select(sqrt(x), nan_f32(x), negative | is_nan_f32(x)), copysign_f32(vec4<f32>(0.0), x), x == vec4<f32>(0.0));
 }
 
-// +0 for -0, and other numbers as they are.
+// +0 for -0, and other numbers unchanged.
 fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));

@@ -24,28 +24,28 @@ fn pack_u32(v: vec4<u32>) -> vec2<u64> {
     return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
 }
 
-// That of one product.
+// The high word of one product.
 fn high_word_u32(a: u32, b: u32) -> u32 {
     let middle = (a >> 16u) * (b & 0xffffu) + (((a & 0xffffu) * (b & 0xffffu)) >> 16u);
     let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
     return (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u);
 }
 
-// The same of one number.
+// The same for one number.
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
     return high_word_u32(n, factor) >> shift;
 }
 
-// The same where n may be divided by 1, which a factor of 0 stands for.
+// The same, and a factor of 0 stands for a division by 1.
 fn share(n: u32, factor: u32, shift: u32) -> u32 {
     return select(quotient(n, factor, shift), n, factor == 0u);
 }
 
 const SIGN_f32: u32 = 0x80000000u;
 
-// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
-// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
-// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+// Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
+// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
+// stands where a rewrite would exceed the error bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
@@ -54,7 +54,7 @@ fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
 }
 
-// +0 for -0, and other numbers as they are.
+// +0 for -0, and other numbers unchanged.
 fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));

@@ -23,9 +23,9 @@ fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
 
 const SIGN_f32: u32 = 0x80000000u;
 
-// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
-// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
-// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+// Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
+// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
+// stands where a rewrite would exceed the error bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
@@ -34,7 +34,7 @@ fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
 }
 
-// +0 for -0, and other numbers as they are.
+// +0 for -0, and other numbers unchanged.
 fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));

@@ -8,13 +8,13 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 
-// The high words of products with the factors of a round of Philox.
+// The high words of the products in a round of Philox.
 fn philox_high_wide(words: vec2<u32>) -> vec2<u32> {
     let products = vec2<u64>(words) * vec2<u64>(0xd2511f53lu, 0xcd9e8d57lu);
     return vec2<u32>(products >> vec2<u32>(32u));
 }
 
-// The first 24 bits as a number of [0, 1): exact, where others would be rounded, and some up to 1.
+// The first 24 bits as a number in [0, 1), which is exact. All 32 bits would be rounded, some up to 1.
 fn unit_f32(bits: vec4<u32>) -> vec4<f32> {
     return vec4<f32>(bits >> vec4<u32>(8u)) * vec4<f32>(5.9604644775390625e-8);
 }

@@ -28,7 +28,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in0: array<u32>;
 @group(0) @binding(3) var<storage, read> in1: array<f32>;
 
-// The element at address `at`, out of its word.
+// The element at address `at`, from its word.
 fn part_u8(word: u32, at: u32) -> u32 {
     return (word >> ((at & 3u) * 8u)) & 255u;
 }

@@ -1,4 +1,4 @@
-//! What the compiler says of mistakes that types find, as the guide quotes it.
+//! The compiler's errors for mistakes that types find. The guide quotes them.
 
 use std::fs;
 use std::io::Write;
@@ -35,7 +35,7 @@ fn library() -> Option<PathBuf> {
     fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).filter(is_own).max_by_key(made)
 }
 
-/// What the compiler says of a program.
+/// The compiler's errors for a program.
 fn said(library: &Path, body: &str) -> Option<String> {
     let text = format!(
         "use zerostride::*; fn main() {{ let x = Device::cpu().zeros::<f32>([2, 3]).unwrap(); {body} }}"

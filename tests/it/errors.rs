@@ -121,7 +121,7 @@ fn operators_keep_the_first_mistake_and_its_line() {
     });
 }
 
-/// Of what is made of other calls of the crate as well.
+/// Functions that call other functions of the crate name the outermost line too.
 #[test]
 fn mistakes_name_the_line_of_the_call() {
     let device = Device::cpu();
@@ -357,7 +357,7 @@ impl log::Log for Keep {
     fn flush(&self) {}
 }
 
-/// The warnings are those of the process: other tests may deserve them too.
+/// The warnings are those of the process, so other tests may cause some too.
 #[test]
 fn the_warning_of_reinterpreted_shapes() {
     let child = alone("errors::warned_of_reinterpreted_shapes").output().unwrap();
@@ -395,7 +395,7 @@ fn warned_of_reinterpreted_shapes() {
     );
 }
 
-/// The compiler's texts in the guide are those that the source asks it for.
+/// The compiler's errors in the guide are the texts of the source's attributes.
 #[test]
 fn the_guide_has_the_texts_of_the_compiler() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

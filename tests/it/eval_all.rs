@@ -123,7 +123,7 @@ fn results_of_several_types() {
     }
 }
 
-/// Every value is of what was there before.
+/// Every value reads the elements of before.
 #[test]
 fn assigned_at_once() {
     on_every_device(|device| {
@@ -138,13 +138,13 @@ fn assigned_at_once() {
         let rolled: Vec<f32> = (0..35).map(|i| a[i / 7 * 7 + (i % 7 + 6) % 7]).collect();
         assert_eq!(y.to_vec().unwrap(), rolled);
         assert_eq!(bytes.to_vec().unwrap(), [7, 8, 9, 10, 11, 12, 13]);
-        // Parts of tensors, broadcast values, folds and joins, none of which reads what is written.
+        // Parts of tensors, broadcast values, reductions and joins. None reads a destination.
         let (left, right) = (x.slice(1, ..3).tensor().unwrap(), x.slice(1, 3..).tensor().unwrap());
         let row = numbers(device, [3], |i| i as f32).unwrap();
         let both = Expr::concat([row.expr(), row.slice(0, ..1)], 0);
         (&left, &right, &bytes).assign_all((&row, &both, y.amax(0).cast::<u8>())).unwrap();
         assert_eq!(x.to_vec().unwrap()[..8], [0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 0.0, 0.0]);
-        // Of what several have, the last is left, whether the values read what is written or not.
+        // The last value of a shared element stays, whether values read the destinations or not.
         let tens = numbers(device, [4], |i| 10 + i as i32).unwrap();
         for reads in [false, true] {
             let whole = numbers(device, [4], |_| 0_i32).unwrap();

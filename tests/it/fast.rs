@@ -5,7 +5,7 @@ use zerostride::{Device, Expr, Math};
 
 /// What WGSL allows ("Accuracy of expressions"): in units in the last place, or absolute.
 enum Allowed {
-    /// 3 + 2 |x|, and as many roundings more as what is made of it takes.
+    /// 3 + 2 |x|, plus the roundings of the composed function.
     Exponential(f64),
     /// 3, or 2^-21 between 1/2 and 2.
     Logarithm,
@@ -77,7 +77,7 @@ fn builtins_with_the_edges_of_precise_math() {
     }
 }
 
-/// The choice is that of a handle and of what it makes; the device is one.
+/// `set_math` affects a handle and its later tensors. The device is the same.
 #[test]
 fn handles_choose_for_themselves() {
     for precise in devices() {

@@ -1,10 +1,10 @@
-//! The floors of DESIGN.md: a module, and a file of a folder, uses only those on lower floors. A folder within a folder
+//! The floors of DESIGN.md: a module, and a file of a folder, uses only modules and files on lower floors. A folder in a folder
 //! counts as one file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Floors, lowest first. What stands on one floor does not use each other.
+/// Floors, lowest first. Modules on one floor do not use each other.
 type Floors = &'static [&'static [&'static str]];
 
 /// The floors of the crate's modules, and of the files of a folder. `lib.rs` and `mod.rs` are faces: who takes a name from
@@ -171,7 +171,7 @@ fn modules() -> Vec<(String, PathBuf, String)> {
     files.into_iter().map(describe).collect()
 }
 
-/// What follows `prefix` in a text: the first name of each path, of all those in braces.
+/// The first name of each path behind `prefix` in a text, including paths in braces.
 fn names_after(text: &str, prefix: &str) -> Vec<String> {
     let name = |path: &str| -> String {
         path.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
@@ -267,7 +267,7 @@ fn files_use_lower_floors_only() {
     }
 }
 
-/// What is known of drivers stands in one table.
+/// Facts about drivers stand in one table.
 #[test]
 fn drivers_are_named_in_one_file() {
     for (_, path, text) in modules() {
@@ -294,8 +294,8 @@ fn the_reference_does_not_use_the_planner() {
     }
 }
 
-/// What has no other form: a call of wgpu, three of the processor's instructions and four choices of wider ones by what it
-/// has, and the mapping of a file.
+/// The unsafe code that has no other form: a call of wgpu, three uses of the processor's instructions, four choices of
+/// wider instructions by the processor's features, and the mapping of a file.
 /// Each says why it is sound.
 #[test]
 fn unsafe_calls_are_few_and_say_why() {

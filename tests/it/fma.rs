@@ -29,7 +29,7 @@ fn check<T: Plain>(spread: i32, reference: impl Fn(T, T, T) -> T) {
     let (a, b): (Vec<T>, Vec<T>) = (0..count).map(|i| (draw(i), draw(i + 1))).unzip();
     let c: Vec<T> = (0..count)
         .map(|i| match i % 3 {
-            // What nearly cancels, and what decides a tie.
+            // Operands that nearly cancel, and operands that decide a tie.
             0 => of(-(number(a[i]) * number(b[i]))),
             1 => of(number(a[i]) * number(b[i]) * 2_f64.powi((i % 41) as i32 - 20)),
             _ => draw(i),

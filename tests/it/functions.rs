@@ -120,7 +120,7 @@ fn fused_where_they_stand() {
         to.slice(0, 1..).assign(soft.call(to.slice(0, ..-1), 0.5_f32)).unwrap();
         to.expr()
     });
-    // Between fences: what comes back of a function is not combined with what it is made of.
+    // A function that returns its operand stands between fences, so no compiler combines the result with the operand.
     let same = Function::new("same", "fn same(x: vec4<f32>) -> vec4<f32> { return x; }", |x: f32| x).unwrap();
     everywhere(|device| {
         let (a, b) = (
@@ -182,8 +182,8 @@ fn what_a_device_lacks_is_an_error() {
         let error = odd.call(Expr::random_bits([3], 1)).eval_on(device).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Operation);
         let text = error.message();
-        assert!(text.starts_with("odd was made for the CPU path alone and not for "), "{text}");
-        assert!(text.ends_with(": give it WGSL by Function::new, or evaluate on Device::cpu()"), "{text}");
+        assert!(text.starts_with("odd has no WGSL and cannot run on "), "{text}");
+        assert!(text.ends_with(": make it by Function::new, or evaluate on Device::cpu()"), "{text}");
         let looped = Expr::repeat(3, Expr::random_bits([3], 1), |x| odd.call(x));
         assert!(looped.eval_on(device).is_err());
     }
@@ -220,29 +220,29 @@ fn mistakes_are_told_when_it_is_made() {
         ),
         (
             "@group(0) @binding(0) var<storage> a: array<f32>; fn f(x: vec4<f32>) -> vec4<f32> { return x * a[0]; }",
-            "the WGSL of f has a global variable or a binding, and becomes a part of a kernel: functions, constants, structs and aliases are taken",
+            "the WGSL of f has a global variable or a binding: a part of a kernel has functions, constants, structs and aliases alone",
         ),
         (
             "var<private> n: i32; fn f(x: vec4<f32>) -> vec4<f32> { n += 1; return x; }",
-            "the WGSL of f has a global variable or a binding, and becomes a part of a kernel: functions, constants, structs and aliases are taken",
+            "the WGSL of f has a global variable or a binding: a part of a kernel has functions, constants, structs and aliases alone",
         ),
         (
             "override k: f32 = 1.0; fn f(x: vec4<f32>) -> vec4<f32> { return x * k; }",
-            "the WGSL of f has an override, and becomes a part of a kernel: functions, constants, structs and aliases are taken",
+            "the WGSL of f has an override: a part of a kernel has functions, constants, structs and aliases alone",
         ),
         (
             "@compute @workgroup_size(1) fn main() { } fn f(x: vec4<f32>) -> vec4<f32> { return x; }",
-            "the WGSL of f has an entry point, and becomes a part of a kernel: functions, constants, structs and aliases are taken",
+            "the WGSL of f has an entry point: a part of a kernel has functions, constants, structs and aliases alone",
         ),
         (
             "enable f16; fn f(x: vec4<f32>) -> vec4<f32> { return x; }",
-            "the WGSL of f has enable, and becomes a part of a kernel: leave it out",
+            "the WGSL of f has enable: it becomes a part of a kernel, so leave enable out",
         ),
         (
             "fn f(x: vec4<f32>) -> vec4<f32> { workgroupBarrier(); return x; }",
-            "the WGSL of f has workgroupBarrier, and becomes a part of a kernel: leave it out",
+            "the WGSL of f has workgroupBarrier: it becomes a part of a kernel, so leave workgroupBarrier out",
         ),
-        // What a kernel has for itself is not there.
+        // The kernel's own names are not in scope.
         (
             "fn f(x: vec4<f32>) -> vec4<f32> { return exp_f32(x) + p.zero; }",
             "the WGSL of f, line 1, column 42: no definition in scope for identifier: `exp_f32`",
@@ -251,12 +251,12 @@ fn mistakes_are_told_when_it_is_made() {
     for (text, message) in cases {
         assert_eq!(told(text), message);
     }
-    // What is wrong after it is read, and what kernels have no use for.
+    // Errors after parsing, and builtins that a compute kernel lacks.
     assert!(told("fn f(x: vec4<f32>) -> vec4<f32> { return f(x); }").starts_with("the WGSL of f"));
     assert!(told("fn f(x: vec4<f32>) -> vec4<f32> { return dpdx(x); }").starts_with("the WGSL of f"));
     for name in ["", "2x", "a b", "é", "_"] {
         let error = Function::on_cpu(name, |x: f32| x).unwrap_err();
-        assert!(error.message().ends_with("it begins with a letter and goes on with letters, digits and _"));
+        assert!(error.message().ends_with("a name begins with a letter and has letters, digits and _"));
     }
 }
 
@@ -330,7 +330,7 @@ fn loops_end_for_elements_alone() {
                 &steps - steps.amax_keepdim(axis)
             });
         }
-        // Elements beside those that are written.
+        // Elements beside the written ones.
         everywhere(|device| {
             let all = device.zeros::<i16>([rows, columns + 3]).unwrap();
             let part = all.slice(1, 1..columns as isize + 1);
@@ -369,7 +369,7 @@ fn long_work_holds_up_no_other() {
     let (done, is_done) = mpsc::channel();
     std::thread::scope(|scope| {
         let long = [(); 2].map(|()| scope.spawn(|| long.eval().map(drop)));
-        // As many as compute, all of which wait; fewer where the environment says so.
+        // All computing threads enter and wait. There are fewer if the environment says so.
         for _ in 0..threads + 1 {
             let _ = entered.recv_timeout(Duration::from_secs(2));
         }

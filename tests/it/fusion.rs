@@ -15,7 +15,7 @@ use crate::common::{check_kernels, devices, in_turn, options, test_limits};
 use progress::Progress;
 use zerostride::{Adapter, Device, reductions};
 
-/// Whether devices give what they should, or else a case, as small as it gets, for which one does not.
+/// Fails with a shrunk case if a device has another result than the oracle.
 fn check<'a>(seed: u64, size: Size, devices: impl Iterator<Item = &'a Device>) -> Result<(), String> {
     let whole = case(seed, size);
     let expected = whole.expected();
@@ -42,7 +42,7 @@ fn devices_agree_with_the_oracle() {
     }
 }
 
-/// Cases hold reductions of every kind, most of which are told to the bit.
+/// Cases have reductions of every kind. The contract decides most results to the bit.
 #[test]
 fn cases_reduce() {
     let (mut names, mut closed, mut all) = (BTreeSet::new(), 0, 0);
@@ -63,7 +63,7 @@ fn cases_reduce() {
 }
 
 /// Cases look elements up, outside and inside of loops, join parts, draw random numbers, call functions of the user's,
-/// and give several results.
+/// and have several results.
 #[test]
 fn cases_are_of_all_kinds() {
     let size = Size { ops: 12, elements: 6000, steps: 3 };
@@ -114,8 +114,8 @@ fn soak() {
     say(format!("seeds {first} to {}: no device differs", seed - 1));
 }
 
-/// Mostly small cases; some of hundreds of ops, which no kernel holds, and some of many elements, of
-/// which parts are worth a stage.
+/// Mostly small cases. Some have hundreds of ops, which exceed a kernel, and some have so many elements that parts are
+/// worth a stage.
 fn size(seed: u64) -> Size {
     match seed % 32 {
         0..=15 => Size { ops: 12, elements: 6000, steps: 3 },

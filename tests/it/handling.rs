@@ -6,8 +6,8 @@ use crate::common::depth::depth;
 use crate::common::{Random, found, on_every_device, open};
 use zerostride::{AnyExpr, AssignAll, DType, Device, Element, ErrorKind, Expr, Result, Shape, bf16, f16};
 
-/// Views chain without `?`, as operands, destinations and what is read; the first mistake comes back with its
-/// line from what consumes them.
+/// Views chain without `?`, as operands, destinations and reads. The call that consumes a view returns the first mistake,
+/// with its line.
 #[test]
 fn views_of_tensors_chain() {
     on_every_device(|device| {
@@ -44,7 +44,7 @@ fn views_of_tensors_chain() {
     });
 }
 
-/// A write changes what it is told to and nothing beside it, whatever type, layout and place.
+/// A write changes the elements of its layout and nothing beside them, for every type, layout and place.
 #[test]
 fn writes_go_to_any_layout() {
     fn check<T: Element>(device: &Device, of: impl Fn(u64) -> T) {
@@ -69,7 +69,7 @@ fn writes_go_to_any_layout() {
                     _ => x.reshape([-1]).slice(0, flat..end),
                 };
                 let room = view.shape()?.iter().product();
-                // What is recorded before reads what was there, what comes after the new.
+                // Work that was recorded before reads the old elements, and later work reads the new ones.
                 let before = view.shared().eval()?;
                 view.write(&new[..room])?;
                 assert!(view.to_vec()? == new[..room]);
@@ -137,8 +137,7 @@ impl<T: Element> WriteBytes for Expr<T> {
     }
 }
 
-/// What is asked for without waiting reads what was there when it was asked for, whether its kernel was compiled
-/// before or not.
+/// A future reads the elements of the time of the call, whether its kernel was compiled before or not.
 #[test]
 fn later_results_are_of_what_was_there() {
     on_every_device(|device| {
@@ -182,7 +181,7 @@ fn callers_do_not_wait() {
     let later = pollster::block_on(later).unwrap();
     assert!(called * 4 < whole, "asked for in {called:?}, done in {whole:?}");
     assert_eq!(later.slice(0, ..9).to_vec().unwrap(), direct.slice(0, ..9).to_vec().unwrap());
-    // A future that nobody waits for does no harm, and memory that it reads stays as it was.
+    // A future that is never awaited does no harm, and the memory that it reads stays unchanged.
     drop(dear.eval_async());
     x.write(&vec![0.0; 1 << 22]).unwrap();
     assert_eq!(x.slice(0, ..1).item().unwrap(), 0.0);
@@ -197,7 +196,7 @@ fn assignments_are_compiled_ahead() {
         let part = x.slice_step(1, .., 3).tensor().unwrap();
         let values = part.expr().exp() * 2.0;
         part.warm_up_assign(&values).unwrap();
-        // One that reads what it writes elsewhere, one of words in part, and a sum.
+        // An assignment that reads its destination elsewhere, one that writes parts of words, and a sum.
         x.warm_up_assign(x.flip(0) + 0.5).unwrap();
         let odd = bytes.slice(1, 1..).tensor().unwrap();
         odd.warm_up_assign(odd.expr() ^ 1).unwrap();

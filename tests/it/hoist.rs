@@ -24,7 +24,7 @@ fn pairs(device: &Device) -> Result<Vec<(Expr<f32>, Expr<f32>)>> {
         (&x + row.exp(), &x + part(row.exp())?),
         (&x * column.tanh(), &x * part(column.tanh())?),
         (&x - one.lgamma(), &x - part(one.lgamma())?),
-        // Two of them, one with a part of its own, and one that is used twice.
+        // Two parts, and a part that is used twice.
         (&x + &both.0 * &both.1, &x + part(both.0.clone())? * part(both.1.clone())?),
         ((&x + row.exp()) / row.exp(), (&x + part(row.exp())?) / part(row.exp())?),
         // Views and coordinates within, and a result that is stretched itself.

@@ -187,7 +187,7 @@ fn uploads_do_not_overtake_recorded_work() {
     });
 }
 
-/// What is stored for itself and read under another shape, into destinations whose elements lie apart.
+/// Stored expressions that are read under another shape, into destinations whose elements lie apart.
 #[test]
 fn what_is_stored_goes_to_its_places() {
     on_every_device(|device| {

@@ -22,7 +22,7 @@ fn they_stand_in_expressions() {
         assert_eq!((&both * 2 + 1).to_vec().unwrap(), doubled);
         assert_eq!(both.sum(0).to_vec().unwrap(), [150, 180, 210, 240, 9, 12]);
         assert_eq!(both.slice(1, 3..5).flip(0).to_vec().unwrap(), [120, 5, 80, 3, 40, 1]);
-        // One of another, and of what is read twice.
+        // A join of a join, and joins that are read twice.
         let nested = Expr::concat([both.slice(1, ..1), Expr::stack([both.sum(1), both.amax(1)], 1)], 1);
         assert_eq!(nested.to_vec().unwrap(), [10, 103, 40, 50, 267, 80, 90, 431, 120]);
         assert_eq!(both.roll([1, -2], [0, 1]).slice(0, ..1).to_vec().unwrap(), [110, 120, 5, 6, 90, 100]);
@@ -34,7 +34,7 @@ fn they_stand_in_expressions() {
         assert_eq!(all[1].to_vec().unwrap(), expected);
         assert_eq!(all[2].to_vec().unwrap(), expected);
         assert_eq!((all[0].expr() - 1).to_vec().unwrap(), expected);
-        // Written to what they read.
+        // A join is assigned to its operand.
         let columns = x.unbind(1).unwrap();
         x.assign(Expr::stack([&columns[3], &columns[2], &columns[1], &columns[0]], 1)).unwrap();
         assert_eq!(x.to_vec().unwrap(), [4, 3, 2, 1, 8, 7, 6, 5, 12, 11, 10, 9]);
@@ -48,8 +48,8 @@ fn they_stand_in_expressions() {
     });
 }
 
-/// Channels that read the same ones, beside what is the same for all pixels and runs of other lengths; and a value of
-/// the pixel that its channels share.
+/// Channels that read the same channels, beside constant channels and runs of other lengths, and a value that the channels
+/// of a pixel share.
 #[test]
 fn channels_share_what_they_read() {
     on_every_device(|device| {

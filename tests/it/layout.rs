@@ -106,7 +106,7 @@ impl Model {
     }
 }
 
-/// Bounds may be of any of three types; one that no axis has is an error like any other.
+/// Bounds have one of three types. A bound that is out of range for every axis is an ordinary error.
 #[test]
 fn slices_take_unsigned_bounds() {
     let layout = Layout::contiguous([6]).unwrap();

@@ -83,7 +83,7 @@ fn indices_beyond_32_bits() {
     });
 }
 
-/// What an expression reads and what reads it are one kernel with a lookup, and folds take it in.
+/// A lookup is one kernel with the expressions of its operands and of its readers, and reductions take it in.
 #[test]
 fn it_fuses_on_both_sides() {
     on_every_device(|device| {
@@ -103,7 +103,7 @@ fn it_fuses_on_both_sides() {
             })
             .collect();
         assert_eq!(found.to_vec().unwrap(), expected);
-        // In folds and scans along either axis, of what is looked up by row.
+        // Reductions and scans of looked-up rows, along either axis.
         let rows = x.take(&row, 0);
         let all: Vec<f32> = (0..100)
             .flat_map(|k| {
@@ -125,7 +125,7 @@ fn it_fuses_on_both_sides() {
             rows.cumsum(0).slice(0, 99..).to_vec().unwrap(),
             (0..100).map(|c| (0..100).map(|k| rows_of(k)[c]).sum::<f32>()).collect::<Vec<_>>()
         );
-        // A softmax of what is looked up, beside one of what was.
+        // A softmax of a lookup equals the softmax of its stored result.
         let kept = rows.eval().unwrap();
         assert_eq!(rows.softmax(1).to_vec().unwrap(), kept.softmax(1).to_vec().unwrap());
         // A table that is computed, shared or folded, and a lookup in a lookup.
@@ -287,7 +287,7 @@ fn tables_larger_than_a_binding() {
     }
 }
 
-/// One operation of more tensors than a kernel binds: those of one type are put into one storage first.
+/// One operation of more tensors than a kernel binds. Tensors of one type are first put into one storage.
 #[test]
 fn of_more_tensors_than_a_kernel_binds() {
     let text = "fn mixed(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32>) -> vec4<f32> {
@@ -312,7 +312,7 @@ fn of_more_tensors_than_a_kernel_binds() {
             let x = |by: f32| (ramp(device, [3, 7]) * by - 20.0).eval().unwrap();
             let (a, b, c, d) = (x(1.0), x(-2.0), x(0.5), x(3.0));
             let wide = mixed.call(&a, &b, &c, &d) + &found;
-            // Two views of one tensor, of which one array must do.
+            // Two views of one tensor share a binding.
             let both = index(3, &[14]);
             let views = [both.slice(0, 2..9), both.slice_step(0, .., 2), j.flip(0)];
             let twice = ramp(device, [7, 6, 5]).at(views) + 0.5;

@@ -56,8 +56,8 @@ fn newtons_method() {
     });
 }
 
-/// No turn gives what the loop began with; another number of turns is no other kernel, and however many there are,
-/// none is left out.
+/// Without iterations, a loop returns its first values. Another number of iterations compiles nothing, and no iteration of a
+/// long loop is left out.
 #[test]
 fn any_number_of_turns() {
     let count = |turns: u32| Expr::repeat(turns, Expr::coordinate([5, 67], 1).cast::<u32>(), |n| n * 3 + 1);
@@ -66,14 +66,14 @@ fn any_number_of_turns() {
         let plain = |n: u32| (0..turns).fold(n, |n, _| n.wrapping_mul(3).wrapping_add(1));
         assert_eq!(known, (0..335).map(|i| plain(i % 67)).collect::<Vec<u32>>());
     }
-    // Those of loops within each other: where a driver would leave the loop, it is an error.
+    // Nested loops multiply their iterations. A driver that would leave the loop early is an error.
     let zero = Expr::scalar(0_u32).broadcast_to([8]);
     let within = |n: u32| Expr::repeat(n, zero.clone(), |n| Expr::repeat(100, n, |n| n + 1));
     everywhere(|_| within(600));
     on_every_device(|device| match within(3000).to_vec_on(device) {
         Ok(all) => assert_eq!(all, [300_000; 8], "{}", device.name()),
         Err(error) => {
-            assert!(error.message().contains(" ends a kernel after 65535: take fewer at a time"), "{error}");
+            assert!(error.message().contains(" ends a kernel after 65535: run it in parts"), "{error}");
         }
     });
     // As many of them as elements are folded.
@@ -117,8 +117,8 @@ fn states_of_every_type() {
     }
 }
 
-/// Float arithmetic is what was written, in every turn: states that a compiler may find equal, error terms, and a
-/// first turn that it may take out of the loop.
+/// Every iteration has strict arithmetic: states that a compiler may find equal, error terms, and a first iteration that a
+/// compiler may take out of the loop.
 #[test]
 fn arithmetic_is_strict() {
     let x = Expr::<f32>::uniform([40, 50], 1) - 0.5;
@@ -235,7 +235,7 @@ fn functions_and_random_numbers_inside() {
     });
 }
 
-/// Views that leave each element where it is, of the values and of what is made of them, beside operands of their shape.
+/// Views that move no element, of the values and of expressions of them, beside operands of their shape.
 #[test]
 fn views_that_move_no_element() {
     let seen = everywhere(|device| {
@@ -251,7 +251,7 @@ fn views_that_move_no_element() {
         (0..5).fold(column, |a, _| a * row + column - a * 0.5)
     });
     assert_eq!(seen, plain.collect::<Vec<f32>>());
-    // A loop over one axis, told of in two: what is lent to it is seen in one.
+    // A loop over one axis that is written with two. The operand is viewed with one.
     let seen = everywhere(|device| {
         let x = device.upload(&[1.0_f32, 2.0, 3.0], [3, 1]).unwrap();
         Expr::repeat(3, Expr::full([3], 1.0_f32), |a| (a.unsqueeze(-1) * &x + 1.0).squeeze(-1))
@@ -270,19 +270,19 @@ fn mistakes_are_told() {
         ),
         (
             told(Expr::repeat(3, Expr::scalar(0.0_f32), |_| x())),
-            "the values of a loop have the shape [] and its step gives [3, 4]: begin with values of that shape, by broadcast_to",
+            "the values of a loop have the shape [] and its step returns [3, 4]: begin with values of that shape, by broadcast_to",
         ),
         (
             told(Expr::repeat(3, x(), |a| a.flip(0))),
-            "a loop may not take views of its own values that move elements, as flip and slice do: take the view before the loop, or of what it gives",
+            "a view inside of a loop moves elements of the loop's values, as flip and slice do: take it before the loop, or of the result",
         ),
         (
             told(Expr::repeat(3, x(), |a| (&a + 1.0).permute([1, 0]).permute([1, 0]).flip(0))),
-            "a loop may not take views of its own values that move elements, as flip and slice do: take the view before the loop, or of what it gives",
+            "a view inside of a loop moves elements of the loop's values, as flip and slice do: take it before the loop, or of the result",
         ),
         (
             told(Expr::repeat(3, x(), |a| a.sum_keepdim(1) + x())),
-            "sum of a value inside of its loop: it needs other elements in the middle of their turns; take it of what the loop gives",
+            "sum of a value inside of its loop: a step computes each element apart, so call it on the result of the loop",
         ),
     ];
     for (got, message) in cases {
@@ -290,7 +290,7 @@ fn mistakes_are_told() {
     }
     assert_eq!(
         told(Expr::repeat(3, x(), |a| a.at([a.cast::<i32>(), Expr::coordinate([3, 4], 1)]))),
-        "lookup in a value inside of its loop: it needs other elements in the middle of their turns; look up what is made before the loop, or what it gives"
+        "lookup in a value inside of its loop: a step computes each element apart, so look up a tensor from before the loop, or the result"
     );
     assert_eq!(
         told(Expr::repeat(3, x(), |a| x().at([a.cast::<i32>(), Expr::coordinate([2, 3, 4], 0)]))),
@@ -303,13 +303,16 @@ fn mistakes_are_told() {
             .collect::<Vec<_>>()
     };
     let other = AnyExpr::from(x());
-    assert_eq!(untyped(vec![other.clone()])[1], "a loop over 2 values, whose step gives 1: one for each");
+    assert_eq!(
+        untyped(vec![other.clone()])[1],
+        "a loop over 2 values with a step that returns 1: a step returns one for each value"
+    );
     let error = &untyped(vec![other.clone(), other.cast(DType::F64)])[0];
-    assert_eq!(error, "value 1 of a loop is f32 and its step gives f64: cast one of them");
+    assert_eq!(error, "value 1 of a loop is f32 and its step returns f64: cast one of them");
     let error = AnyExpr::repeat_while(3, &[x().into()], |a| (a[0].clone(), a.to_vec()));
     assert_eq!(
         error[0].eval_on(&Device::cpu()).unwrap_err().message(),
-        "a loop goes on by a condition of bool and got f32: compare or cast it"
+        "the condition of a loop is f32: it must be bool, so compare or cast it"
     );
     // A value that is taken out of its loop.
     let mut taken = None;
@@ -319,7 +322,7 @@ fn mistakes_are_told() {
     });
     assert_eq!(
         told(taken.unwrap() + 1.0),
-        "a value of a loop is read outside of its step: read what the loop gives"
+        "a value of a loop is read outside of its step: read the loop's result"
     );
     assert_eq!(AnyExpr::repeat(3, &[], |_| Vec::new()).len(), 0);
     // As deep as kernels are written, and no deeper.
@@ -327,11 +330,11 @@ fn mistakes_are_told() {
         if depth == 0 { x * 0.5 + 1.0 } else { Expr::repeat(2, x, |x| within(depth - 1, x)) }
     }
     assert!(within(8, x()).eval_on(&Device::cpu()).is_ok());
-    assert!(told(within(9, x())).starts_with("9 loops within each other, and a kernel holds 8"));
+    assert!(told(within(9, x())).starts_with("9 nested loops, and a kernel nests at most 8"));
 }
 
-/// A turn looks up elements where its values lead: along all axes of a table, or along some beside coordinates and
-/// constants, in tensors and in what is computed before.
+/// An iteration looks elements up by its values: along all axes of a table, or along some axes beside coordinates and
+/// constants, in tensors and in computed tables.
 #[test]
 fn lookups_inside() {
     // Where a walk through a permutation ends.
@@ -523,7 +526,7 @@ fn values_that_are_read_apart() {
             assert_eq!(looping.count(), 1, "case {i} on {}", device.name());
         }
     }
-    // Longer than a kernel may be: each of the kernels gives both values.
+    // A loop that takes several kernels. Each kernel returns both values.
     everywhere(|_| {
         let zero = Expr::scalar(0_u32).broadcast_to([6]);
         let (a, b) = Expr::repeat(130_000, (zero.clone(), zero), |(a, b)| (a + 1, b + 3));

@@ -9,10 +9,10 @@ use zerostride::{Device, ErrorKind, Result, Tensor};
 /// Where a child finds the name of its device.
 const NAME: &str = "ZEROSTRIDE_TEST_MEMORY_OF";
 
-/// Elements of a tensor, of which the memory holds a few.
+/// Elements of a tensor. Memory holds a few such tensors.
 const COUNT: usize = 32 << 20;
 
-/// Kilobytes of addresses that a child may use beyond those it has when the device is open.
+/// Kilobytes of addresses that a child may use beyond its use when the device is open.
 const MORE: usize = 900 << 10;
 
 /// Kilobytes of addresses of this process.
@@ -24,7 +24,7 @@ fn addresses() -> usize {
 
 fn opened() -> Option<Device> {
     let device = Device::named(&std::env::var(NAME).ok()?).unwrap();
-    // What drivers take when they are used for the first time.
+    // Drivers take memory when they are first used.
     let x = device.full([1 << 20], 1.0_f32).unwrap();
     assert_eq!((&x + &x).to_vec().unwrap()[7], 2.0);
     Some(device)

@@ -17,7 +17,7 @@ trait Nearest: bytemuck::Pod + PartialOrd {
     fn show(self) -> String;
 }
 
-/// What the functions need of the prelude, and a kernel that calls them.
+/// The part of the prelude that the functions need, and a kernel that calls them.
 fn shader(own: &[&str], shared: &[&str]) -> String {
     // Without functions of other files.
     let of_others = ["f16", "round_f", "next_u", "nextafter", "scale_f"];
@@ -44,7 +44,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         + main
 }
 
-/// The blocks of a file that declare one of some functions or what they are made of.
+/// The blocks of a file that declare some functions and the items that they use.
 fn declared<'a>(text: &'a str, names: &'a [&str]) -> impl Iterator<Item = &'a str> {
     text.split("\n\n").filter(|block| names.iter().any(|name| block.contains(&format!("{name}("))))
 }

@@ -31,7 +31,7 @@ fn check(device: &Device) {
             let row = device.upload(&numbers(columns), [columns]).unwrap();
             let turned = device.upload(&numbers(rows * columns), [columns, rows]).unwrap();
             let turned = turned.transpose(0, 1);
-            // Of as many tensors as a kernel reads at least.
+            // An operation of as many tensors as every kernel can read.
             let chosen = x.gt(&turned).select(&x + &row, &turned - &row);
             let all = [&x + &row, &x + &turned, turned * 2.0, &x * &x - 1.0, chosen];
             let all: Vec<Vec<f32>> = all.iter().map(|expr: &Expr<f32>| expr.to_vec().unwrap()).collect();

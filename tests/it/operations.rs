@@ -7,7 +7,7 @@ use zerostride::{
     AnyExpr, AssignAll, DType, Device, Operation, Reduction, Scalar, compositions, operations, reductions,
 };
 
-/// The names that other systems give an operation, where they differ: NumPy, PyTorch, ONNX,
+/// The names of an operation in other systems, if they differ: NumPy, PyTorch, ONNX,
 /// OpenVINO.
 const NAMES: &[(&str, &str, &str, &str, &str)] = &[
     ("sub", "subtract", "sub", "Sub", "Subtract"),
@@ -236,53 +236,48 @@ fn table() -> String {
 const VIEWS: &[(&str, &str, &str, &str)] = &[
     ("permute", "Axes in another order.", "transpose", "permute"),
     ("transpose", "Two axes exchanged.", "swapaxes", "transpose"),
-    ("slice", "The indexes of a range along an axis.", "x[:, a:b]", "narrow"),
+    ("slice", "The elements of a range along an axis.", "x[:, a:b]", "narrow"),
     ("slices", "A range along each of the first axes.", "x[a:b, c:d]", "x[a:b, c:d]"),
-    ("slice_step", "Every so many indexes of a range, of either sign.", "x[a:b:s]", "x[a:b:s]"),
+    ("slice_step", "Elements of a range in steps, forwards or backwards.", "x[a:b:s]", "x[a:b:s]"),
     ("flip", "An axis backwards.", "flip", "flip, of a copy"),
-    ("broadcast_to", "Stretched to a shape, one way.", "broadcast_to", "expand"),
-    ("expand", "The same where -1 keeps a length.", "-", "expand"),
+    ("broadcast_to", "Stretched to a shape, which must fit.", "broadcast_to", "expand"),
+    ("expand", "The same, and -1 keeps a length.", "-", "expand"),
     ("broadcast", "Stretched against a shape by the rule of a system.", "-", "-"),
     ("squeeze", "Without an axis of length 1.", "squeeze", "squeeze"),
     ("unsqueeze", "With a new axis of length 1.", "expand_dims", "unsqueeze"),
-    ("reshape", "Another shape of the same order, where that needs no copy.", "reshape", "view"),
+    ("reshape", "The elements in another shape, if that needs no copy.", "reshape", "view"),
     ("windows", "Windows along axes, which become the last axes.", "sliding_window_view", "unfold"),
     ("windows_with", "The same with steps and dilations.", "-", "unfold"),
-    ("unbind", "What lies at each index of an axis.", "unstack", "unbind"),
+    ("unbind", "The subtensors at each index of an axis.", "unstack", "unbind"),
     ("as_strided", "Any strides over the storage of a tensor.", "as_strided", "as_strided"),
 ];
 
-/// What moves elements and makes tensors, and the names that NumPy and PyTorch have for it.
+/// Functions that move elements and make tensors, and the names that NumPy and PyTorch have for them.
 const OTHERS: &[(&str, &str, &str, &str)] = &[
     ("at", "Elements at indices, one for each axis, which broadcast together.", "x[i, j]", "x[i, j]"),
-    (
-        "take",
-        "Slices at indices along an axis, in place of which the axes of the indices stand.",
-        "take",
-        "index_select",
-    ),
-    ("concat", "Tensors next to each other along an axis.", "concatenate", "concat"),
-    ("stack", "Tensors of one shape along a new axis.", "stack", "stack"),
+    ("take", "Slices at indices along an axis. The axes of the indices replace it.", "take", "index_select"),
+    ("concat", "Tensors joined along an axis.", "concatenate", "concat"),
+    ("stack", "Tensors of one shape joined along a new axis.", "stack", "stack"),
     (
         "pad",
         "Borders before and after each axis: of a constant, or by `edge`, `reflect` or `wrap`.",
         "pad",
         "nn.functional.pad",
     ),
-    ("roll", "Elements moved along axes, around the end.", "roll", "roll"),
-    ("tile", "All of it again and again, so many times along each axis.", "tile", "tile"),
-    ("repeat_interleave", "Each element so many times along an axis.", "repeat", "repeat_interleave"),
+    ("roll", "Elements shifted along axes. Elements past the end return at the start.", "roll", "roll"),
+    ("tile", "The tensor repeated along each axis.", "tile", "tile"),
+    ("repeat_interleave", "Each element repeated along an axis.", "repeat", "repeat_interleave"),
     ("full", "One value of a shape, by stride 0. `zeros` is 0.", "full", "full"),
     ("arange", "Numbers in steps from a start to before an end.", "arange", "arange"),
-    ("linspace", "Floats equally far apart, the end included.", "linspace", "linspace"),
-    ("eye", "Ones where both coordinates are the same, and zeros.", "eye", "eye"),
+    ("linspace", "Evenly spaced floats, with the end.", "linspace", "linspace"),
+    ("eye", "Ones where both coordinates are equal, and zeros elsewhere.", "eye", "eye"),
     ("coordinate", "The coordinates along an axis of a shape, i32.", "indices", "-"),
     ("random_bits", "Random words of a key, u32: Philox4x32-10.", "random.Philox", "randint"),
     ("uniform", "Random floats from 0 to below 1.", "random.uniform", "rand"),
     ("normal", "Random numbers of the normal distribution.", "random.normal", "randn"),
 ];
 
-/// What is found by sorting and written by a computed index, and the names that NumPy, PyTorch and ONNX have for it.
+/// Functions that sort or write at computed indices, and the names that NumPy, PyTorch and ONNX have for them.
 const SORTED: &[(&str, &str, &str, &str, &str)] = &[
     ("sort", "Elements in order along an axis, stable; `sort_descending`.", "sort", "sort", "-"),
     ("argsort", "The indices that sort an axis, u32; `argsort_descending`.", "argsort", "argsort", "-"),
@@ -290,8 +285,8 @@ const SORTED: &[(&str, &str, &str, &str, &str)] = &[
     ("kthvalue", "The k-th least element along an axis and its index.", "partition", "kthvalue", "-"),
     ("median", "The median along an axis.", "median", "-", "-"),
     ("quantile", "A quantile along an axis, by five rules.", "quantile", "quantile", "-"),
-    ("searchsorted", "Where values would go into a sorted axis.", "searchsorted", "searchsorted", "-"),
-    ("isin", "Whether elements are among others.", "isin", "isin", "-"),
+    ("searchsorted", "The indices at which values keep an axis sorted.", "searchsorted", "searchsorted", "-"),
+    ("isin", "Whether each element is among others.", "isin", "isin", "-"),
     (
         "take_along",
         "Elements at indices along an axis, each of its own row.",
@@ -308,7 +303,7 @@ const SORTED: &[(&str, &str, &str, &str, &str)] = &[
     ),
     (
         "scatter",
-        "Updates at indices of leading axes: the last of a place.",
+        "Updates at indices of leading axes. The last update of a place stays.",
         "x[i] = y",
         "index_put",
         "ScatterND",

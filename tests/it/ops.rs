@@ -73,7 +73,7 @@ macro_rules! halves {
     )*};
 }
 
-/// Whether a value is one that adapters may not flush. All of f16 are: they compute in f32.
+/// Whether adapters must not flush a value. No value of f16 may be flushed, because it is computed in f32.
 fn kept(x: f32) -> bool {
     x == 0.0 || x.is_nan() || x.abs() >= f32::MIN_POSITIVE
 }
@@ -371,8 +371,8 @@ fn compositions_agree_and_stay_one_kernel() {
     });
 }
 
-/// What is computed of an integer that was widened in the same kernel is what is computed of one that was stored:
-/// a driver's compiler may look through the cast.
+/// An integer that is widened in the same kernel has the results of a widened integer that was stored first. A driver's
+/// compiler may look through the cast.
 #[test]
 fn widened_integers_keep_their_sign() {
     fn widened<T: Element>(device: &Device, host: &[T]) {

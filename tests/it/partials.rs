@@ -114,10 +114,16 @@ fn mistakes_name_what_cannot_be_joined() {
     let partial = |name: &str| of(x.reduce_partial(name, 1, 1024));
     assert_eq!(
         partial("var"),
-        "var is made of 3 reductions that need one another: reduce each of them in parts"
+        "var has 3 reductions that depend on each other: reduce each of them in parts"
     );
-    assert_eq!(partial("softmax"), "softmax is not a value of blocks that could be joined: reduce all of it");
-    assert_eq!(partial("argmax"), "argmax is not a value of blocks that could be joined: reduce all of it");
+    assert_eq!(
+        partial("softmax"),
+        "softmax cannot be joined from the values of blocks: reduce the whole tensor"
+    );
+    assert_eq!(
+        partial("argmax"),
+        "argmax cannot be joined from the values of blocks: reduce the whole tensor"
+    );
     assert_eq!(partial("median"), "no reduction is called 'median'");
     assert_eq!(partial("any"), "any takes bool, not f32: cast first");
     assert_eq!(
@@ -125,10 +131,7 @@ fn mistakes_name_what_cannot_be_joined() {
         "sum of [2, 3, 2] in blocks over axes [0, 2], which are no neighbours: reduce the last of them first"
     );
     let join = |name: &str| of(x.reduce_join(name, 1, 3, ReduceOptions::default()));
-    assert_eq!(
-        join("std"),
-        "std is made of 3 reductions that need one another: reduce each of them in parts"
-    );
+    assert_eq!(join("std"), "std has 3 reductions that depend on each other: reduce each of them in parts");
 }
 
 /// Nothing has no blocks, one value one.

@@ -84,7 +84,7 @@ fn a_directory_that_cannot_be_is_an_error() {
     fs::remove_file(&directory.0).unwrap();
 }
 
-/// What is to be planned as for a GPU is.
+/// A device that is tuned as a GPU plans as for a GPU.
 #[test]
 fn invocations_share_rows_where_a_gpu_is_asked_for() {
     let is_as_gpu = std::env::var("ZEROSTRIDE_TUNING").is_ok_and(|text| text.starts_with("gpu"));
@@ -123,7 +123,7 @@ fn a_new_size_of_a_known_fold_compiles_nothing() {
     }
 }
 
-/// Forms are told by what divides a size and by whether it is small, so that however many sizes there are, forms are few.
+/// A form depends on the divisors of a size and on whether it is small, so all sizes have few forms.
 #[test]
 fn kernels_of_folds_are_few() {
     const LENGTHS: [usize; 14] = [2, 3, 8, 20, 64, 100, 104, 255, 256, 300, 512, 1000, 2048, 4100];
@@ -214,7 +214,7 @@ fn keeping_few_pipelines() {
         let (early, late) = (sizes[number_of_kernels / 4], sizes[number_of_kernels - 1]);
         println!("{}: {} MB and {} MB", device.name(), early >> 20, late >> 20);
         assert!(late < early + (48 << 20), "{}: from {early} to {late} bytes", device.name());
-        // What was used all the time is known, what was used once is not.
+        // A kernel that was used all the time is kept, and one that was used once is not.
         let (mut first, mut again) = (device.kernels(), device.kernels());
         run(1023);
         again.sort();

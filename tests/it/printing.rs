@@ -8,7 +8,7 @@ use crate::common::devices;
 use zerostride::Tensor;
 use zerostride::{DType, Device, Expr};
 
-/// What the crate ndarray writes of the same values, up to what it says of the array.
+/// The text of the crate ndarray for the same values, without its description of the array.
 #[cfg(feature = "ndarray")]
 fn by_ndarray<T: zerostride::Element>(tensor: &Tensor<T>, write: impl Fn(&dyn Debug) -> String) -> String {
     let array = write(&tensor.to_array().unwrap());
@@ -58,7 +58,7 @@ fn long_axes_are_shortened() {
     }
 }
 
-/// Values look as those of the crate ndarray: every rank, around the lengths from which on axes are shortened.
+/// Values are printed as in the crate ndarray, for every rank, around the lengths from which on axes are shortened.
 #[cfg(feature = "ndarray")]
 #[test]
 fn values_look_as_ndarrays() {

@@ -124,7 +124,7 @@ fn indices(axes: &[(char, usize)]) -> Vec<Vec<(char, usize)>> {
     })
 }
 
-/// What the contract says of a product, of which these axes are kept and those summed.
+/// The product by the contract, with the kept axes and the summed axes.
 fn expected<T: Number>(
     a: &Operand<T>,
     b: &Operand<T>,
@@ -278,7 +278,7 @@ fn stretched_batches() {
     });
 }
 
-/// Operands and what follows may be computed, and results read by others.
+/// Operands may be computed, and other expressions may read a product.
 #[test]
 fn computed_operands() {
     on_every_device(|device| {

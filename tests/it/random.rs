@@ -22,8 +22,7 @@ fn published_words() {
     });
 }
 
-/// Through every way of walking, fused or not, devices give what the CPU path does, which the oracle of
-/// `common::naive` knows.
+/// On every walk, fused or not, devices have the bits of the CPU path, which the oracle of `common::naive` knows.
 #[test]
 fn the_same_everywhere() {
     let mut random = Random(1);
@@ -95,7 +94,7 @@ fn mistakes_are_told() {
     let error = Expr::random_bits([1 << 20, 1 << 20], 0).eval_on(&Device::cpu()).unwrap_err();
     assert_eq!(
         error.message(),
-        "[1048576, 1048576] has 1099511627776 elements, and one key gives 2147483647: draw it in parts, each with a key of its own"
+        "random numbers of [1048576, 1048576], which has 1099511627776 elements: one key makes 2147483647, so draw parts with a key each"
     );
     for of in [DType::I32, DType::Bool] {
         let error = AnyExpr::uniform(of, [2], 0).eval_on(&Device::cpu()).unwrap_err();
@@ -163,7 +162,7 @@ fn normal_numbers_are_normal() {
     assert!(chi_square(&counts).abs() < 4.0, "{}", chi_square(&counts));
 }
 
-/// Each is the number that as many are beyond as its word says.
+/// A normal number is the quantile of its random word.
 #[test]
 fn normal_numbers_are_quantiles() {
     let shape = [1 << 20];
@@ -173,7 +172,7 @@ fn normal_numbers_are_quantiles() {
         assert_eq!(x.is_sign_negative(), word >> 31 == 1);
         let size = f64::from(x.abs());
         let beyond = f64::from(word << 1 | 1) / 2.0_f64.powi(32);
-        // One step of Newton's method is what is left to the exact one.
+        // One step of Newton's method leads to the exact number.
         let density = (-size * size / 2.0).exp() * (2.0 / std::f64::consts::PI).sqrt();
         let step = (pxfm::f_erfc(size * std::f64::consts::FRAC_1_SQRT_2) - beyond) / density;
         worst = worst.max(step.abs() / size.max(1.0));

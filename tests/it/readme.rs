@@ -1,4 +1,4 @@
-//! The pages: the first ones are short, and counts and links are those of the tree.
+//! The pages: the first ones are short, their counts are right, and their links lead to files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(root().join(path)).unwrap()
 }
 
-/// Pages that have links: those of the root, and of the folders of docs.
+/// Pages with links, in the root and in the folders of docs.
 fn pages() -> Vec<PathBuf> {
     let folder = |name: &str| fs::read_dir(root().join(name)).unwrap();
     let folders = folder("docs/guide").chain(folder("docs/design"));

@@ -140,7 +140,7 @@ fn mistakes() {
         assert_eq!((error.kind(), error.message()), (kind, text));
         assert!(error.location().is_some_and(|at| at.file() == file!()), "{error}");
     }
-    // The first mistake is the one that is told.
+    // The error is the first mistake.
     let error = x.sum(7).exp().mean([0, 0]).eval().unwrap_err();
     assert_eq!(error.message(), "axis 7 of [2, 3] is out of range: axes go from -2 to 1");
     // Nothing is written when there is one.
@@ -211,7 +211,7 @@ fn compositions() {
         let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3);
         let y = y.to_vec().unwrap();
         assert!(near(&y, &[row, row].concat()), "{y:?}");
-        // Of what softmax gives, every row adds up to 1.
+        // Every row of a softmax adds up to 1.
         assert!(near(&x.softmax(1).sum(1).to_vec().unwrap(), &[1.0, 1.0]));
         assert!(near(&x.log_softmax(..).exp().sum(..).to_vec().unwrap(), &[1.0]));
         let far = device.upload(&[1e8_f32, 1e8 + 8.0], [2]).unwrap();
@@ -230,8 +230,8 @@ fn compositions() {
     });
 }
 
-/// What is dear of each element and folded, and then a part of the result: adapters on the host's processor compute it
-/// once, store it, and load it again. All of it is exact, so it is the CPU path's.
+/// An expensive value of each element that is reduced and then a part of the result. Adapters on the host's processor
+/// compute it once, store it, and load it again. All operations are exact, so the bits are the CPU path's.
 #[test]
 fn what_is_dear_has_the_same_bits_in_each_phase() {
     let dear = |x: &Expr<f32>| (0..14).fold(x.clone(), |y, _| x / (y + x));
@@ -240,7 +240,7 @@ fn what_is_dear_has_the_same_bits_in_each_phase() {
     for (shape, axis) in along.into_iter().chain([([8, 2100], 0), ([60, 2100], 0), ([2100, 67], 1)]) {
         let values: Vec<f32> = (0..shape[0] * shape[1]).map(|i| (i * 37 % 1009 + 1) as f32).collect();
         let given = |device: &Device| {
-            // Whoever reads the constants reads the same ones.
+            // All readers of a constant read the same one.
             let x = dear(&(device.upload(&values, shape).unwrap() * 0.75 + 2.0));
             let y = &x / x.sum_keepdim(axis);
             y.to_vec().unwrap()
@@ -275,7 +275,7 @@ fn cumulative() {
 fn among_other_operations() {
     on_every_device(|device| {
         let x = ramp(device, [3, 4]);
-        // Views of what is folded, and of results.
+        // Views of operands and of results of reductions.
         assert_eq!(x.permute([1, 0]).sum(0).to_vec().unwrap(), [6.0, 22.0, 38.0]);
         assert_eq!(x.flip(1).argmax(1).to_vec().unwrap(), [0, 0, 0]);
         assert_eq!(x.sum(1).flip(0).to_vec().unwrap(), [38.0, 22.0, 6.0]);
@@ -295,7 +295,7 @@ fn among_other_operations() {
         let two = Expr::scalar(2.0_f32).broadcast_to([5]);
         assert_eq!(two.sum(0).to_vec_on(device).unwrap(), [10.0]);
         assert_eq!(two.slice(0, 5..).sum(0).to_vec_on(device).unwrap(), [0.0]);
-        // What stretches: four times the row.
+        // A stretched operand: four times the row.
         let row = device.upload(&[1.0_f32, 2.0], [2]).unwrap().broadcast_to([4, 2]);
         assert_eq!(row.sum(0).to_vec().unwrap(), [4.0, 8.0]);
         assert_eq!(row.sum_to([2]).to_vec().unwrap(), [4.0, 8.0]);
@@ -352,7 +352,7 @@ fn several_results() {
     });
 }
 
-/// Two folds of the same elements are one stage, and the text says what is folded.
+/// Two reductions of the same elements are one stage, and the explanation names both.
 #[test]
 fn what_would_run() {
     let device = Device::cpu();
@@ -360,7 +360,7 @@ fn what_would_run() {
     let told = |expr: Expr<f32>| expr.explain(&device).unwrap().to_string();
     let sum = told(x.sum(1));
     assert!(sum.starts_with("f32 [4, 1] = sum over axis 1 of [4, 8] a\n"), "{sum}");
-    // Two folds that need one before them, and what follows: row by row, and apart where rows are long.
+    // Two reductions that need an earlier one, and a later operation: one stage if rows are short, several if they are long.
     let var = told(x.var(1, 0));
     assert!(var.starts_with("f32 [4, 1] = each row over axis 1 of [4, 8]: "), "{var}");
     assert!(!var.contains("first, as it is stored"), "{var}");
@@ -380,7 +380,7 @@ fn what_would_run() {
     assert!(all.starts_with("f32 [1, 1] = amax over axes 0, 1 of [8, 4] a\n"), "{all}");
 }
 
-/// Invocations that share a run fold the fewer elements each the dearer these are.
+/// The more expensive the elements of a run are, the fewer of them each invocation reduces.
 #[test]
 fn long_runs_of_dear_elements() {
     on_every_device(|device| {

@@ -54,7 +54,7 @@ fn reduced(
     Case { storages: vec![storage], steps: vec![Step::Eval(vec![expr(&x)])] }
 }
 
-/// Whether the CPU path gives what the oracle does.
+/// Whether the CPU path has the oracle's results.
 fn agrees(case: &Case) {
     if let Some(how) = case.differs(&Device::cpu(), &case.expected()) {
         panic!("{how}:\n{case}");
@@ -138,7 +138,7 @@ fn layouts() {
     }
 }
 
-/// Runs the tests above again with so many threads.
+/// Runs the tests above again with a number of threads.
 #[test]
 fn any_number_of_threads() {
     const ALREADY: &str = "RAYON_NUM_THREADS";
@@ -215,7 +215,7 @@ fn pools_of_the_caller() {
     }
 }
 
-/// The additions that a value goes through at most, in a sum of so many.
+/// The most additions that a value goes through in a sum of `n` values.
 fn additions(n: usize) -> usize {
     match n {
         0..=1024 => n.div_ceil(64).max(1) - 1 + n.clamp(1, 64).next_power_of_two().ilog2() as usize,

@@ -41,7 +41,7 @@ fn shapes_alone() {
             _ => Broadcast::NumPy.shape_of(&shapes),
         };
         let expected = if case["error"] == true { None } else { shape(&case["result"]) };
-        // The axis of an error is the one that its words name.
+        // The axis of an error is the axis that its text names.
         if let Err(error) = &result
             && let Some(axis) = error.axis()
         {
@@ -92,7 +92,7 @@ fn trailing_ones() {
         let got = text.split_once(" rule)").unwrap().1;
         assert_eq!(got, remedy, "{text}");
     }
-    // A remedy is one: what it asks for fits.
+    // A remedy works: the shape that it asks for fits.
     assert_eq!(Broadcast::Pdpd { axis: 3 }.shape(&[2, 3, 4, 5], &[5]).unwrap(), [2, 3, 4, 5]);
     assert_eq!(Broadcast::Pdpd { axis: 1 }.shape(&[2, 3, 4, 5], &[3, 1, 1]).unwrap(), [2, 3, 4, 5]);
     assert_eq!(Broadcast::Paddle { axis: 1 }.shape(&[1, 3], &[3]).unwrap(), [1, 3]);
@@ -100,7 +100,7 @@ fn trailing_ones() {
     assert_eq!(Broadcast::Pdpd { axis: 1 }.shape(&[2, 3, 4, 5], &[3, 1]).unwrap(), [2, 3, 4, 5]);
 }
 
-/// -1 is counted before any 1 is dropped; what is below it is refused.
+/// -1 is counted before any 1 is dropped. A lower axis is refused.
 #[test]
 fn negative_axes() {
     let rules = |axis| [Broadcast::Pdpd { axis }, Broadcast::Paddle { axis }];

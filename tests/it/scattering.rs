@@ -1,5 +1,5 @@
-//! What is written by a computed index, and what elements of equal keys make together: bit for bit the contract's order, with
-//! the last update of a place, on every device.
+//! Writes at computed indices and reductions by key. Every device has the bits of the contract's order, and the last update
+//! of a place stays.
 
 use crate::common::{Random, found, in_turn, lowered, on_every_device};
 use crate::sorting::{Sorted, agrees, viewed};
@@ -105,7 +105,7 @@ macro_rules! integers {
 }
 integers! { i8 u16 i32 u32 i64 }
 
-/// What values make together, in the order of the contract.
+/// The reduction of values in the contract's order.
 fn folded<T: Summed>(update: Update, values: &[T]) -> T::Wide {
     let op = |a, b| T::both(update, a, b);
     let mut values: Vec<T::Wide> = values.iter().map(|&x| x.wide()).collect();
@@ -130,7 +130,7 @@ fn folded<T: Summed>(update: Update, values: &[T]) -> T::Wide {
     if update == Update::Add { T::sum(values[0]) } else { values[0] }
 }
 
-/// The places that elements of each of so many keys have.
+/// The places of the elements of each key.
 fn places(keys: &[i64], count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new(); count];
     for (i, &key) in keys.iter().enumerate() {
@@ -143,7 +143,7 @@ fn places(keys: &[i64], count: usize) -> Vec<Vec<usize>> {
 
 const ALL: [Update; 4] = [Update::Add, Update::Mul, Update::Min, Update::Max];
 
-/// So many rows of so many elements, by keys.
+/// Rows of elements with a key each.
 fn segments<T: Summed>(
     device: &Device,
     (n, inner): (usize, usize),
@@ -332,7 +332,7 @@ fn scattered() {
         let index = device.upload(&[2_u8, 1], [2]).unwrap();
         let new = device.upload(&[true, false], [2]).unwrap();
         assert_eq!(mask.scatter([&index], &new).to_vec().unwrap(), [false, false, true]);
-        // One update for many places, and what is written is computed with.
+        // One update for many places, and an expression that reads the result.
         let x = device.upload(&[1.0_f32, 2.0, 3.0], [3]).unwrap();
         assert_eq!((x.scatter_add([&index], 0.5) * 2.0).to_vec().unwrap(), [2.0, 5.0, 7.0]);
     });
@@ -345,7 +345,7 @@ fn scattered() {
     }
 }
 
-/// Bindings smaller than what is written to, and than what is written.
+/// Bindings smaller than the destination, and smaller than the updates.
 #[test]
 fn larger_than_a_binding() {
     for adapter in found() {
@@ -419,7 +419,7 @@ fn mistakes_are_errors() {
     says(
         x.scatter([&i, &i, &i], 1.0).into(),
         ErrorKind::Operation,
-        "scatter to [2, 3] takes indices of leading axes, 1 to 2 of them, and got 3",
+        "scatter to [2, 3] with indices of 3 axes: it takes indices of 1 to 2 leading axes",
     );
     says(
         AnyExpr::from(&x).scatter([&i], &i),
@@ -439,7 +439,7 @@ fn mistakes_are_errors() {
     says(
         x.segment_sum(device.zeros::<i32>([3]).unwrap(), 2).into(),
         ErrorKind::Shape,
-        "segment_sum of [2, 3] by keys of [3]: there is a key for each element of leading axes",
+        "segment_sum of [2, 3] by keys of [3]: keys have the shape of the leading axes",
     );
     says(
         x.segment_sum(&x, 2).into(),
@@ -454,8 +454,8 @@ fn mistakes_are_errors() {
     says(
         x.put_along(&i, 1.0, 0).into(),
         ErrorKind::Shape,
-        "put_along of [2, 3] at [2]: indices have as many axes",
+        "put_along of [2, 3] at indices of [2]: the ranks must be equal",
     );
     let error = x.histogram(3, (1.0, f64::NAN)).unwrap_err();
-    assert_eq!(error.message(), "a histogram from 1 to NaN: it goes up, from a number to a number");
+    assert_eq!(error.message(), "a histogram from 1 to NaN: the bounds are finite and do not decrease");
 }

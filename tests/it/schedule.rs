@@ -69,7 +69,7 @@ fn many_costly_functions() {
     });
 }
 
-/// Their texts are long as those of costly functions are.
+/// Their texts are as long as those of costly functions.
 #[test]
 fn many_casts() {
     on_every_device(|device| {
@@ -166,7 +166,7 @@ fn results_of_many_tensors_within_each_other() {
     });
 }
 
-/// Results that together are too much for one kernel, and one that is stored anyway.
+/// Results that are too much for one kernel, and one that is stored in any case.
 #[test]
 fn costly_results_and_shared_ones() {
     on_every_device(|device| {
@@ -177,7 +177,7 @@ fn costly_results_and_shared_ones() {
         for (got, expr) in together.iter().zip(&all) {
             assert_eq!(got.to_vec().unwrap(), expr.to_vec().unwrap());
         }
-        // What is asked for is not computed, stored and computed again.
+        // A result that is also an operand is not computed twice.
         let shared = (&x * 2.0).shared();
         assert!(!shared.explain(device).unwrap().to_string().contains("first"));
         let both = Expr::eval_all(&[shared.clone(), shared.flip(0) + 1.0]).unwrap();
@@ -218,14 +218,14 @@ fn a_blur_of_a_power_computes_it_once() {
         assert!(explained.contains("first, as it is stored"), "{explained}");
         let stepped = window(&power.eval().unwrap().expr());
         assert_eq!(fused.to_vec().unwrap(), stepped.to_vec().unwrap());
-        // What is cheap is not stored.
+        // A cheap part is not stored.
         let cheap = window(&(&x + 1.0));
         assert!(!cheap.explain(device).unwrap().to_string().contains("first"));
     });
 }
 
-/// A device runs what is like an expression before it by the plan of that: other tensors, constants and views of other
-/// tensors are what they are in every turn of a loop, and what is not like it is not taken for it.
+/// A device reuses a plan for a similar expression. Each iteration of a loop reads its own tensors, constants and views. An
+/// expression of another form does not get the plan.
 #[test]
 fn loops_build_their_expressions_anew() {
     fn turns<T: Element>(device: &Device, number: impl Fn(i64) -> T, least: i64) {

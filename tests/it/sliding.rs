@@ -33,7 +33,7 @@ impl Plain {
         Plain { shape, all }
     }
 
-    /// What each run of the last axes becomes.
+    /// The result of each run of the last axes.
     fn reduced(&self, axes: usize, of: impl Fn(&[i32]) -> i32) -> Vec<i32> {
         let run: usize = self.shape[self.shape.len() - axes..].iter().product();
         self.all.chunks(run).map(of).collect()
@@ -49,7 +49,7 @@ fn indexes(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     (0..shape.iter().product()).map(index)
 }
 
-/// An operand, the same two times: what is computed, or where it lies.
+/// An operand, as an expression and as plain elements. It may be computed, or a view.
 fn operand(device: &Device, random: &mut Random, shape: &[usize]) -> Result<(Expr<i32>, Plain)> {
     let all: Vec<i32> = (0..shape.iter().product()).map(|_| random.below(200) as i32 - 100).collect();
     let x = device.upload(&all, shape)?;
@@ -123,7 +123,7 @@ fn windows_are_those_of_their_definition() {
             assert_eq!(windows.sum(&last).to_vec().unwrap(), sums, "{about}");
             let most = expected.reduced(axes.len(), |run| *run.iter().max().unwrap());
             assert_eq!(windows.amax(&last).to_vec().unwrap(), most, "{about}");
-            // The first axis too, of what is computed from them.
+            // The first axis too, of an expression of windows.
             let ranges = (&windows + 1).sum(&last).sum(0).to_vec().unwrap();
             let (run, by): (usize, i32) =
                 (sums.len() / expected.shape[0], lengths.iter().product::<usize>() as i32);
@@ -136,7 +136,7 @@ fn windows_are_those_of_their_definition() {
     });
 }
 
-/// Floats, and types of a byte: windows of what is padded, by the bits of the same sum of shifted slices.
+/// Windows of a padded operand, of floats and of types of a byte, have the bits of the same sum of shifted slices.
 #[test]
 fn pools_and_convolutions_have_the_bits_of_shifted_slices() {
     fn check<T: Element>(device: &Device, of: impl Fn(usize) -> T, same: impl Fn(&Expr<T>)) {
@@ -178,8 +178,8 @@ fn pools_and_convolutions_have_the_bits_of_shifted_slices() {
     });
 }
 
-/// Whatever reduces windows has the bits of the same reduction of a copy, whose elements lie apart: of zeros of both signs,
-/// infinities, NaN, and of what is read by several reductions.
+/// Every reduction of windows has the bits of the same reduction of a copy whose elements lie apart: for zeros of both signs,
+/// infinities, NaN, and elements that several reductions read.
 #[test]
 fn reductions_of_windows_have_the_bits_of_those_of_a_copy() {
     fn value(i: usize) -> f32 {
@@ -201,7 +201,7 @@ fn reductions_of_windows_have_the_bits_of_those_of_a_copy() {
         }
     };
     on_every_device(|device| {
-        // Rows that are walked as such, and short ones.
+        // Rows with a walk of their own, and short rows.
         let cases = [(3, 1, 81), (2, 1, 41), (3, 1, 41), (3, 2, 90), (5, 1, 41), (5, 1, 83), (7, 1, 41)];
         for (length, dilation, columns) in cases.into_iter().take(depth(2, cases.len())) {
             let all: Vec<f32> = (0..23 * columns).map(value).collect();
@@ -248,7 +248,7 @@ fn number(value: f32) -> AnyExpr {
     AnyExpr::scalar(DType::F32, value)
 }
 
-/// A reduction of windows of a tensor is one kernel over the tensor's own elements, each of which counts once.
+/// A reduction of windows of a tensor is one kernel over the tensor's own elements. Each element counts once.
 #[test]
 fn windows_are_read_where_they_lie() {
     on_every_device(|device| {
@@ -302,7 +302,7 @@ fn mistakes_name_axis_length_and_window() {
     );
     assert_eq!(
         message(x.windows_with(2, 0, 0, 1)),
-        "a window of 2 along axis 0 of [4, 3] by a step of 0 and a dilation of 1: a window is no shorter than 0, the others no less than 1"
+        "a window of 2 along axis 0 of [4, 3] by a step of 0 and a dilation of 1: a window is at least 0 long, and a step and a dilation are at least 1"
     );
     assert_eq!(message(x.windows(2, 2)), "axis 2 of [4, 3] is out of range: axes go from -2 to 1");
     for far in [isize::MAX, isize::MIN] {

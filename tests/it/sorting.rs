@@ -1,5 +1,5 @@
-//! Sorting and what is found by it: bit for bit the stable order with NaN last and equal zeros, on every device, whatever the
-//! layout, the type and the limits.
+//! Sorting, and functions that sort. Every device has the bits of the stable order with NaN last and equal zeros, for every
+//! layout, type and limit.
 
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ pub(crate) trait Sorted: Element + PartialOrd {
     }
 }
 
-/// A float, many of which are equal, and some special.
+/// A random float. Many are equal, and some are special.
 fn float(random: &mut Random) -> f64 {
     match random.below(12) {
         0 => [0.0, -0.0, f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY][random.below(6)],
@@ -76,7 +76,7 @@ fn argsorted<T: Sorted>(
     all
 }
 
-/// What lies at indices along an axis.
+/// The elements at indices along an axis.
 fn along<T: Copy>(values: &[T], indices: &[u32], (_, n, inner): (usize, usize, usize)) -> Vec<T> {
     let at = |(k, &i): (usize, &u32)| values[(k / (n * inner) * n + i as usize) * inner + k % inner];
     indices.iter().enumerate().map(at).collect()
@@ -214,7 +214,7 @@ fn long_rows() {
     }
 }
 
-/// Bindings and buffers smaller than what is sorted: rows in halves, and one range after another.
+/// Bindings and buffers smaller than the operand: rows in halves, and one range after another.
 #[test]
 fn larger_than_a_binding() {
     for adapter in found() {
@@ -234,7 +234,7 @@ fn larger_than_a_binding() {
     }
 }
 
-/// What is sorted is computed before, what is sorted is computed with, and sorts follow each other.
+/// Sorts of computed operands, expressions of sorted elements, and sorts of sorts.
 #[test]
 fn computed() {
     on_every_device(|device| {
@@ -414,11 +414,7 @@ fn mistakes_are_errors() {
         "kthvalue 3 over axis 0 of [2], which has length 2: k goes from 1 to 2",
     );
     assert_eq!(x.topk(3, 0).0.eval().unwrap_err().kind(), ErrorKind::Axis);
-    says(
-        x.quantile(1.5, 0, Between::Linear).into(),
-        ErrorKind::Data,
-        "a quantile of 1.5: it goes from 0 to 1",
-    );
+    says(x.quantile(1.5, 0, Between::Linear).into(), ErrorKind::Data, "a quantile of 1.5: it is from 0 to 1");
     says(
         AnyExpr::from(x.cast::<i32>()).median(0),
         ErrorKind::Operation,
@@ -435,12 +431,12 @@ fn mistakes_are_errors() {
     says(
         nothing.searchsorted(&x, Side::Left).into(),
         ErrorKind::Shape,
-        "searchsorted in [0, 2]: what is sorted has one axis",
+        "searchsorted in [0, 2]: the sorted operand has one axis",
     );
     says(
         x.take_along(nothing.cast::<i32>(), 0).into(),
         ErrorKind::Shape,
-        "take_along of [2] at [0, 2]: indices have as many axes",
+        "take_along of [2] at indices of [0, 2]: the ranks must be equal",
     );
     assert_eq!(x.sort(0).explain(&device).unwrap().to_string().matches("sort").count(), 2);
     assert_eq!(DType::U32, AnyExpr::from(x.argsort(0)).dtype().unwrap());

@@ -125,7 +125,7 @@ fn random_recipes_bf16() {
     check_random(DType::BF16, 14, depth(12, 60));
 }
 
-/// Without fences llvmpipe rewrites most of these, so that what is above can fail.
+/// Without fences llvmpipe rewrites most of these, so the test above can fail.
 #[test]
 fn fast_math_is_rewritten() {
     let Some(device) = devices().iter().find(|device| device.name().contains("llvmpipe")) else { return };
@@ -155,7 +155,7 @@ fn check_fences_of(device: &Device) {
     // Rounded by its bits on every adapter; f16 may be by a type, which a compiler may leave out.
     let half = device.zeros::<bf16>([64, 64]).unwrap();
     let bytes = device.zeros::<u8>([64, 64]).unwrap();
-    // That of a step has a name. Functions have fences of their own, such as products where subnormals are flushed.
+    // A step's fence has a name. Functions have their own fences, such as products where subnormals are flushed.
     let has_fence = |text: Explain| {
         text.wgsl()
             .unwrap()
@@ -231,7 +231,7 @@ fn compensated_dot_product() {
             let rest = lost + (a_low + b_low);
             let (next, next_low) = both(&sum, &rest);
             if length % 2 == 1 {
-                // What is left over goes onto the first.
+                // The remaining terms are added to the first.
                 let last = |t: &Tensor<f32>| t.slice(0, length - 1..);
                 let first = |t: &Tensor<f32>| t.slice(0, ..1);
                 let (sum, lost) = two_sum(&first(&next), &last(&high));

@@ -11,7 +11,7 @@ use zerostride::{
 trait Value: Element {
     fn of(number: i32) -> Self;
     fn bytes(self) -> Vec<u8>;
-    /// What a typed method gives, for the operations of this type.
+    /// The result of a typed method, for the operations of this type.
     fn method(name: &str, operands: &[Expr<Self>; 3]) -> Option<AnyExpr>;
 }
 
@@ -93,7 +93,7 @@ fn integer<T: Integer>(name: &str, operands: &[Expr<T>; 3]) -> Option<AnyExpr> {
     bits(name, operands).or_else(|| whole(name, operands))
 }
 
-/// Three tensors of small numbers, unless the device has no such type.
+/// Three tensors of small numbers, unless the device lacks the type.
 fn operands<T: Value>(device: &Device) -> Option<[Expr<T>; 3]> {
     let upload = |start: i32| {
         let values: Vec<T> = (start..start + 4).map(T::of).collect();
@@ -108,7 +108,7 @@ fn operands<T: Value>(device: &Device) -> Option<[Expr<T>; 3]> {
     }
 }
 
-/// Both run the same kernel; that it gives the same is seen on the CPU path, where nothing is compiled.
+/// Both run the same kernel. The CPU path, which compiles nothing, shows that the results are the same.
 fn same(device: &Device, call: &AnyExpr, method: &AnyExpr) {
     let (a, b) = (call.explain(device).unwrap(), method.explain(device).unwrap());
     assert_eq!((a.to_string(), a.wgsl()), (b.to_string(), b.wgsl()));

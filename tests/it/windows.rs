@@ -1,4 +1,4 @@
-//! Tensors larger than a buffer and than a binding. Adapters are opened with such low limits that small tensors are.
+//! Tensors larger than a buffer and than a binding. Adapters are opened with limits so low that small tensors exceed them.
 
 #![allow(clippy::reversed_empty_ranges)] // a negative bound counts from the end
 
@@ -14,11 +14,11 @@ use zerostride::{
     Adapter, AnyExpr, AnyTensor, DType, Device, ErrorKind, Expr, Options, ReduceOptions, Result, Tensor, f16,
 };
 
-/// Bytes of a buffer, of which a driver may take 4096 itself, and of what of it is bound.
+/// Bytes of a buffer, of which a driver may take 4096 itself, and bytes of a binding.
 const BUFFER: usize = 64 << 10;
 const BINDING: usize = 32 << 10;
 
-/// An adapter with such limits, and as many bindings.
+/// An adapter with these limits, and a number of bindings.
 fn lowered(adapter: &Adapter, bindings: u64) -> Device {
     crate::common::lowered(adapter, (BUFFER as u64, BINDING as u64), bindings)
 }
@@ -81,7 +81,7 @@ fn bytes(of: DType, count: usize) -> Vec<u8> {
     (0..count * of.size()).map(byte).collect()
 }
 
-/// Movement of elements of every type: where they are written, and what is beside.
+/// Moves elements of every type. The destination and the elements beside it are checked.
 #[test]
 fn elements_of_every_type_move_as_on_the_cpu() {
     /// Rows and columns, more bytes than two buffers.
@@ -189,7 +189,7 @@ fn explaining_and_warming_up_take_no_memory() {
             assert!(explained.contains("first, as it is stored"), "{explained}");
             let bytes = |memory: zerostride::Memory| (memory.used, memory.idle, memory.created, memory.peak);
             assert_eq!(bytes(before), bytes(after), "{}", device.name());
-            // What was planned is what runs.
+            // The explanation lists the kernels that run.
             let result = expr.eval().unwrap();
             assert_eq!(device.memory().pipelines, after.pipelines, "{}", device.name());
             let element = |i: usize| (i % 4093) as f32 + 2.0;
@@ -250,7 +250,7 @@ fn parts_are_read_where_they_lie() {
     }
 }
 
-/// A future reads what was there when it was made, whatever is assigned after.
+/// A future reads the elements of the time of its creation, whatever is assigned later.
 #[test]
 fn futures_read_what_was_there() {
     on_each(|device| {
@@ -263,7 +263,7 @@ fn futures_read_what_was_there() {
     });
 }
 
-/// More than there is, in buffers each of which there is.
+/// More memory than there is, in buffers that are each available.
 #[test]
 fn more_memory_than_there_is() {
     for adapter in found() {

@@ -18,7 +18,7 @@ fn a_device_is_adopted_once() {
         let (device, queue) = again.wgpu().unwrap();
         assert!(device == program.device && queue == program.queue);
         assert_eq!(again.name(), program.ours.name());
-        // What is on one may be combined with what is on the other.
+        // Tensors of one may be combined with tensors of the other.
         let x = again.upload(&[1.0_f32, 2.0], [2]).unwrap();
         let y = program.ours.upload(&[3.0_f32, 4.0], [2]).unwrap();
         assert_eq!((x + y).to_vec().unwrap(), [4.0, 6.0]);
@@ -148,7 +148,7 @@ fn step<T: Numeric + bytemuck::Pod>(program: &Program, random: &mut Random, mode
     let right: Vec<T> = places.iter().map(|&at| model.host[at]).collect();
     assert_eq!(read(&tensor), right, "{} {shape:?} {strides:?} from {at} of {count}", program.name);
 
-    // What was there when it was asked for.
+    // The elements of the time of the call.
     let later = tensor.expr().eval_async();
 
     // In place, of a reversed self, of a sum, or of another tensor.
@@ -192,7 +192,7 @@ fn neighbours_in_a_buffer_are_kept() {
     });
 }
 
-/// What reads a buffer to its end by folds and wide loads, where the end is no whole vector.
+/// Reductions and wide loads read a buffer to its end, which is inside of a vector.
 #[test]
 fn odd_ends_are_read_as_they_are() {
     in_every_program(|program| {
@@ -237,8 +237,8 @@ fn tensors_of_one_buffer_overlap() {
     });
 }
 
-/// What a program hands in never becomes memory of other tensors: neither while tensors of it live nor when they are
-/// gone, nor when the work on it has run.
+/// A program's buffer never becomes memory of other tensors: neither while tensors over it live, nor when they are gone, nor
+/// when the work on it has run.
 #[test]
 fn a_buffer_of_the_programs_never_enters_the_pool() {
     in_every_program(|program| {
@@ -301,7 +301,7 @@ fn a_lent_buffer_is_not_used_again() {
     let cpu = Device::cpu().full([2], 1.0_f32).unwrap();
     assert_eq!(
         cpu.buffer().unwrap_err().message(),
-        "cpu has no buffers of wgpu: take a device of an adapter, as Device::from_wgpu gives it"
+        "cpu has no buffers of wgpu: use the device of an adapter, as of Device::from_wgpu"
     );
 }
 
@@ -345,7 +345,7 @@ fn what_is_wrong_with_a_buffer_is_said() {
             error(&program.buffer(&[0; 12], wgpu::BufferUsages::VERTEX), DType::U8, 0, &[5], &[1]);
         assert_eq!(kind, ErrorKind::Resource);
         assert!(text.ends_with("kernels bind it, so create it with BufferUsages::STORAGE too"), "{text}");
-        // An odd number of bytes, of which the last word is none.
+        // An odd number of bytes. The last word is incomplete.
         let odd = program.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
             size: 7,
@@ -365,7 +365,7 @@ fn what_is_wrong_with_a_buffer_is_said() {
     });
 }
 
-/// The owner hears of its own mistakes, and not of what is found here.
+/// The owner's callback gets its own mistakes, and not the errors of this crate.
 #[test]
 fn callbacks_stay_the_owners() {
     programs();
@@ -437,7 +437,7 @@ fn callbacks_stay_the_owners() {
     }
 }
 
-/// What a flush and a wait say after something went wrong.
+/// The results of a flush and a wait after a failure.
 fn device_error(device: &Device) -> zerostride::Error {
     device.flush().and_then(|()| device.synchronize()).unwrap_err()
 }

@@ -22,13 +22,13 @@ fn number(program: &Program, value: u32) -> (wgpu::Buffer, Tensor<u32>) {
 enum Step {
     /// `assign` of ten times the number and one more.
     Assign,
-    /// `assign` of a sum with what is uploaded for it.
+    /// `assign` of a sum with an upload.
     Upload,
     /// Ten times the number and two, into an encoder of the program's, submitted at once.
     Record,
     /// Ten times the number and three, into an encoder that is kept.
     Hold,
-    /// What is kept, submitted.
+    /// Submits the kept encoder.
     Submit,
     /// A pass of the program's own that adds 1000000.
     Pass,
@@ -63,13 +63,13 @@ const STEPS: [Step; 13] = [
     Step::Flush,
 ];
 
-/// What has happened to a number: submitted, and recorded only.
+/// The history of a number: submitted, or only recorded.
 struct Model {
     now: u32,
     recorded: Vec<Recorded>,
     /// Encoders that are not submitted.
     held: u32,
-    /// What is kept in tensors.
+    /// Numbers in tensors.
     kept: Vec<u32>,
 }
 
@@ -92,7 +92,7 @@ impl Model {
     }
 }
 
-/// What a program has for all sequences.
+/// The program's state for all sequences.
 struct Tools<'a> {
     program: &'a Program,
     pipeline: wgpu::ComputePipeline,
@@ -149,7 +149,7 @@ impl Tools<'_> {
                     model.now = model.now * 10 + 2;
                 }
                 Step::Hold => {
-                    // What was recorded before is submitted by the call, and what stands here is not.
+                    // The call submits earlier recorded work, and not its own.
                     let mut encoder = program.encoder();
                     (&x * 10 + 3).record_into(&mut encoder, &x).unwrap();
                     held.push(encoder);
@@ -161,7 +161,7 @@ impl Tools<'_> {
                     (0..std::mem::take(&mut model.held)).for_each(|_| model.now = model.now * 10 + 3);
                 }
                 Step::Pass => {
-                    // Lending the tensor submits what was recorded of it.
+                    // Lending a tensor submits its recorded work.
                     let mut encoder = program.encoder();
                     let lent = x.buffer().unwrap();
                     program.pass(&mut encoder, pipeline, lent.binding(), 1);
@@ -170,7 +170,7 @@ impl Tools<'_> {
                     model.now += 1_000_000;
                 }
                 Step::WriteBuffer => {
-                    // Before what is recorded and not submitted.
+                    // It runs before work that is recorded and not submitted.
                     program.queue.write_buffer(&buffer, 0, &5_u32.to_ne_bytes());
                     model.now = 5;
                 }
@@ -271,7 +271,7 @@ fn nothing_waits_for_the_device() {
         let groups = ((groups as f64 * 0.5 / took.as_secs_f64()) as u32).min(65_535);
 
         let texture = Tools::new(program).texture;
-        // What is recorded, and what submits it; first alone, so that all is compiled.
+        // Each way to record, and each way to submit. They first run alone, so that all is compiled.
         let record = |buffer: &wgpu::Buffer| {
             let again = zerostride::Device::from_wgpu(&program.device, &program.queue).unwrap();
             let x = Tensor::<u32>::from_buffer(&again, buffer, 0, [1], &[1]).unwrap();
@@ -298,7 +298,7 @@ fn nothing_waits_for_the_device() {
         let (x, y, encoder) = record(&buffer);
         results(&x, &y, &submit(&x, encoder));
 
-        // Some drivers wait in a submission for the one before, whoever makes it, or run it there.
+        // Some drivers wait in a submission for any earlier one, or run it there.
         let done = submit_long(&spare, groups);
         let runs_at_once = is_done(&done);
         // Twice, as the end of a work may be seen a moment after the submission that waited for it came back.
@@ -345,8 +345,8 @@ fn an_encoder_runs_as_it_was_written() {
     });
 }
 
-/// What is recorded and submitted between `record_into` and the caller's submission runs before, and takes
-/// nothing away from the encoder: neither its uniforms, nor its temporaries, nor what was dropped meanwhile.
+/// Work that is recorded and submitted between `record_into` and the caller's submission runs first. It takes nothing away
+/// from the encoder: neither uniforms, nor temporaries, nor tensors that were dropped meanwhile.
 #[test]
 fn an_encoder_waits_as_long_as_it_must() {
     in_every_program(|program| {
@@ -393,7 +393,7 @@ fn an_encoder_waits_as_long_as_it_must() {
     });
 }
 
-/// An encoder that is never submitted gives back what it held.
+/// An encoder that is never submitted returns its memory.
 #[test]
 fn encoders_that_are_dropped_leak_nothing() {
     in_every_program(|program| {
@@ -415,7 +415,7 @@ fn encoders_that_are_dropped_leak_nothing() {
     });
 }
 
-/// What fails encodes nothing.
+/// A call that fails encodes nothing.
 #[test]
 fn an_error_leaves_the_encoder_as_it_was() {
     in_every_program(|program| {
@@ -435,7 +435,7 @@ fn an_error_leaves_the_encoder_as_it_was() {
     });
 }
 
-/// Frames of a program: adopt, make tensors of its buffers, record, submit, drop. Memory stays what it was.
+/// Frames of a program: adopt, make tensors of its buffers, record, submit, drop. Memory stays the same.
 /// `ZEROSTRIDE_FRAMES` says how many; 100 000 were run once.
 #[test]
 fn frames_leave_nothing_behind() {

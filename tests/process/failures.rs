@@ -14,7 +14,7 @@ fn lent(program: &Program) -> (wgpu::Buffer, Tensor<f32>) {
     (buffer, tensor)
 }
 
-/// Work that is recorded, and what it must come to.
+/// Recorded work, and its expected outcome.
 struct Work {
     up: Tensor<f32>,
     full: Tensor<f32>,
@@ -86,7 +86,7 @@ impl Now<Tensor<f32>> for Expr<f32> {
     }
 }
 
-/// A buffer that its owner destroys while work on it waits: only what reads it is an error, and that names the call.
+/// A buffer that its owner destroys while work on it waits. Only reads of it are errors, and they name the call.
 #[test]
 fn a_buffer_that_is_destroyed_harms_only_what_reads_it() {
     in_every_program(|program| {
@@ -119,10 +119,10 @@ fn a_buffer_that_is_destroyed_harms_only_what_reads_it() {
             assert_eq!(error.location().unwrap().line(), line, "{name}: {error}");
         }
         assert_eq!(whole.to_vec().unwrap(), [2.5; 4], "{name}: written anew");
-        // Nobody else hears of it, now or later.
+        // No other call returns the error, now or later.
         program.ours.synchronize().unwrap();
         assert!(!program.ours.is_lost());
-        // What reads the buffer is refused at once, and what was not computed is sound when it is written anew.
+        // A read of the buffer is refused at once. An uncomputed tensor is valid again when it is written.
         is_here(&(&x + 1.0).eval().unwrap_err());
         is_here(&x.to_vec().unwrap_err());
         is_here(&y.slice(0, ..2).assign(1.0).unwrap_err());
@@ -135,7 +135,7 @@ fn a_buffer_that_is_destroyed_harms_only_what_reads_it() {
     });
 }
 
-/// An error that no read tells is told by the next call that waits for all, once.
+/// If no read returns an error, the next call that waits for all work returns it once.
 #[test]
 fn work_that_nobody_reads_is_told_by_synchronize() {
     in_every_program(|program| {

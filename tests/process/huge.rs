@@ -7,7 +7,7 @@ use zerostride::{Device, Expr, Tensor};
 
 const GIB: usize = 1 << 30;
 
-/// Bytes that the system has for new processes, where it tells.
+/// Bytes that the system has for new processes, if it reports them.
 fn available() -> Option<usize> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -18,7 +18,7 @@ fn available() -> Option<usize> {
 const ROWS: usize = 36_000;
 const COLUMNS: usize = 16_668;
 
-/// f32 of 2.4 GB plus a row, and what is read of it.
+/// f32 of 2.4 GB plus a row, and reads of it.
 fn floats_and_a_row(device: &Device) {
     let row: Vec<f32> = (0..COLUMNS).map(|i| (i % 1000) as f32 * 0.5).collect();
     let row = device.upload(&row, [COLUMNS]).unwrap();
@@ -46,7 +46,7 @@ fn floats_and_a_row(device: &Device) {
     assert!(part.iter().enumerate().all(right), "{}", device.name());
 }
 
-/// u8 of so many MiB plus 4, in place.
+/// u8 of a number of MiB plus 4 bytes, in place.
 fn bytes_and_a_number(device: &Device, rows: usize) {
     let columns = 1 << 20;
     let x = device.zeros::<u8>([rows, columns]).unwrap();

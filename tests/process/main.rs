@@ -1,4 +1,4 @@
-//! Tests with a process of their own: programs with a wgpu device, every message of which is checked, and tensors of
+//! Tests with a process of their own: programs with a wgpu device, whose every message is checked, and tensors of
 //! gigabytes.
 
 #[path = "../common/mod.rs"]

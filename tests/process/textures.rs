@@ -80,7 +80,7 @@ fn is_refused(program: &Program, format: wgpu::TextureFormat) -> bool {
     program.name.contains("(gl)") && format!("{format:?}").contains("Snorm")
 }
 
-/// Elements of which every bit counts, but no NaN that a driver may change.
+/// Elements whose every bit counts, without NaN, which a driver may change.
 fn elements(random: &mut Random, dtype: DType, count: usize) -> Vec<u8> {
     let size = dtype.size();
     let mut bytes: Vec<u8> = (0..count * size).map(|_| random.next() as u8).collect();
@@ -177,7 +177,7 @@ fn parts_levels_and_layers() {
             error(part.copy_to_texture(at(0, 8, 6, 1))),
             "[2, 3, 4] to a texture that has 2 layers of 2 x 2 texels from (8, 6, 1) on"
         );
-        assert_eq!(error(part.copy_to_texture(at(2, 0, 0, 0))), "level 2 of a texture of 2");
+        assert_eq!(error(part.copy_to_texture(at(2, 0, 0, 0))), "mip level 2 of a texture that has 2 levels");
         assert_eq!(
             error(part.cast::<f32>().copy_to_texture(at(0, 0, 0, 0))),
             "cannot copy f32 to a texture of Rgba8Unorm, whose channels are u8: cast to that"
@@ -259,7 +259,7 @@ fn usages_and_formats_are_checked() {
             error.message(),
             "a texture of Depth32Float as a tensor: formats of 1, 2 or 4 channels of 8, 16 or 32 bits are"
         );
-        // A texture that its owner destroyed: what was recorded before is not lost.
+        // A texture that its owner destroyed. Earlier recorded work is not lost.
         let gone = texture(program, wgpu::TextureFormat::Rgba8Unorm, [1, 2, 2], BOTH);
         gone.destroy();
         x.assign(&x + 3).unwrap();

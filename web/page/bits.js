@@ -22,7 +22,7 @@ let context = null;
 const bits = (value) => `bitcast<f32>(0x${new Uint32Array(new Float32Array([value]).buffer)[0].toString(16)}u)`;
 const double = (value) => `Double(${bits(Math.fround(value))}, ${bits(value - Math.fround(value))})`;
 
-/** The zoom as one would write it by hand: nothing keeps a compiler from cancelling what is lost. */
+/** The zoom as plain WGSL. A compiler may cancel the terms that hold rounding errors. */
 const plain = ([rows, columns], most) => `
 struct Double { high: f32, low: f32 }
 @group(0) @binding(0) var<storage, read_write> result: array<u32>;

@@ -1,8 +1,8 @@
-// A few words for the document.
+// Helpers for the document.
 
 export const $ = (id) => document.getElementById(id);
 
-/** An element with properties and children; `aria-` and `data-` names are attributes. */
+/** An element with properties and children. Names with `aria-` and `data-` are attributes. */
 export function el(name, properties = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -18,7 +18,7 @@ export function el(name, properties = {}, ...children) {
 
 export const shape = (lengths) => `[${lengths.join(', ')}]`;
 
-/** A number of a type in few digits, which read give it back. */
+/** A number of a type in the fewest digits that read back as that number. */
 export function number(value, dtype) {
   if (dtype === 'bool') return value ? 'true' : 'false';
   if (!Number.isFinite(value)) return String(value).replace('Infinity', 'inf');

@@ -1,9 +1,9 @@
-// Elements of the result, one by one, with what each operand gives for them.
+// Elements of the result, one by one, with the element of each operand.
 
 import { $, el, number, shape } from './dom.js';
 import * as state from './state.js';
 
-/** Cells that a side of a grid has at most: of longer ones those around the element are shown. */
+/** The most cells of a side of a grid. A longer side shows the cells around the element. */
 const ROWS = 10;
 const COLUMNS = 12;
 
@@ -29,7 +29,7 @@ export class Elements {
     }
     this.plan = plan;
     this.values = values;
-    // What a reduction reads lies over another shape than the result.
+    // The operands of a reduction have another shape than the result.
     this.reads = plan.reads.filter((read) => shape(read.shape) === shape(plan.shape));
     this.isEmpty = plan.shape.includes(0);
     for (const id of ['first', 'back', 'forth', 'last']) $(id).disabled = this.isEmpty;
@@ -87,7 +87,7 @@ export class Elements {
     $('grids').replaceChildren(...[...this.reads, own].map((read) => this.grid(read)));
   }
 
-  /** What an operand gives for the element: in words. */
+  /** The element of an operand, in words. */
   gives(read) {
     if (read.isResult) return 'The element itself.';
     const at = this.address(read, this.index);
@@ -115,7 +115,7 @@ export class Elements {
         if (lengths.length > 1) index[index.length - 2] = r;
         if (lengths.length > 0) index[index.length - 1] = c;
         const isHere = r === row && c === column;
-        // Beside the first, what is read again.
+        // Beside the first reading, elements that are read again.
         const again = !read.isResult && ((stride(1) === 0 && c > 0) || (stride(2) === 0 && r > 0));
         let value = '…';
         if (read.isResult) {
@@ -140,7 +140,7 @@ export class Elements {
     return el('figure', { className: 'grid', style: { '--own': read.colour } },
       el('figcaption', {}, el('b', {}, read.label), outer, el('span', { className: 'reads' }, this.gives(read))),
       el('div', { className: 'scroll' }, el('table', {
-        className: 'cells', role: read.isResult ? 'grid' : undefined, 'aria-label': read.isResult ? 'Elements of the result' : `What ${read.label} gives`,
+        className: 'cells', role: read.isResult ? 'grid' : undefined, 'aria-label': read.isResult ? 'Elements of the result' : `Elements of ${read.label}`,
         'aria-describedby': read.isResult ? 'grid-hint' : undefined,
       }, el('tbody', {}, body))));
   }

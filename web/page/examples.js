@@ -1,16 +1,16 @@
-// The examples of the documents that the rules come from, one press each.
+// The examples from the documents of the rules, a button each.
 
 import { el, shape } from './dom.js';
 
 const SYSTEMS = { paddle: 'PaddlePaddle', torch: 'PyTorch', openvino: 'OpenVINO' };
 
-/** What a case is in the fields of the playground. */
+/** The fields of the playground for a case. */
 function typed({ mode, a, b, target, axis, axes }) {
   const expression = mode === 'inplace' ? 'a + b' : 'a + b';
   return { operands: `a = ${shape(a)}; b = ${shape(b ?? target)}`, rule: mode, expression, axis: String(axis ?? -1), axes: axes?.join(', ') };
 }
 
-/** OpenVINO's example of explicit axes: two axes of a target that are not its last. */
+/** OpenVINO's example of explicit axes: two axes of a target other than its last ones. */
 const EXPLICIT = { system: 'openvino', mode: 'explicit', a: [16], target: [1, 16, 50, 50], axes: [1], error: false };
 
 export async function examples(place, choose) {

@@ -1,4 +1,4 @@
-// The kernel's text, with the lines of an operand lit.
+// The kernel's text, with the lines of an operand highlighted.
 
 import { $, el } from './dom.js';
 
@@ -10,7 +10,7 @@ export class Kernel {
     $('svg').innerHTML = plan.svg;
     $('kernel-about').textContent = plan.wgsl
       ? 'Point at an operand, here or in the table, to see its lines; press to keep them.'
-      : 'The CPU path runs no kernel: on WebGPU its text stands here.';
+      : 'The CPU path runs no kernel. On WebGPU, its WGSL stands here.';
     const chip = (read, i) => el('button', {
       type: 'button', className: 'chip', 'aria-pressed': 'false', style: { '--own': read.colour },
       onpointerenter: () => point(i), onpointerleave: () => point(null), onfocus: () => point(i), onblur: () => point(null),
@@ -24,7 +24,7 @@ export class Kernel {
     $('chips').replaceChildren(...plan.reads.map(chip));
     const lines = (plan.wgsl ?? '').trimEnd().split('\n');
     $('wgsl').replaceChildren(...lines.map((line, i) => el('span', { 'data-line': i + 1 }, line || ' ')));
-    // What is computed stands behind what is declared, and behind functions.
+    // The body of main stands behind declarations and functions.
     const main = $('wgsl').children[lines.findIndex((line) => line.startsWith('@compute'))];
     $('wgsl').scrollTop = main ? main.offsetTop - $('wgsl').offsetTop : 0;
   }
@@ -33,7 +33,7 @@ export class Kernel {
     return [...$('chips').children];
   }
 
-  /** Lights the lines of what is read as number i, or of what is held. */
+  /** Highlights the lines of operand i, or of the pressed operand. */
   light(i) {
     const lit = i ?? this.held;
     const read = lit === null || lit === undefined ? null : this.plan.reads[lit];

@@ -1,4 +1,4 @@
-// Operands laid under the axes of the result, as a table.
+// A table of operands under the axes of the result.
 
 import { $, el, shape } from './dom.js';
 
@@ -7,7 +7,7 @@ function head(axes, title, clash) {
   return el('tr', {}, el('th', { scope: 'col' }, 'operand'), axes.map(axis), title.map((text) => el('th', { scope: 'col' }, text)));
 }
 
-/** Where an axis has its own length, or stretches. */
+/** A cell of an axis, which has its own length or stretches. */
 function cell(length, stride) {
   const stretched = stride === 0 && length !== 1;
   return el('td', { className: `axis${stretched ? ' stretched' : ''}`, 'aria-label': stretched ? `stretched from 1 to ${length}, stride 0` : `length ${length}, stride ${stride}` },
@@ -46,11 +46,11 @@ export function drawLayouts(plan, point) {
   table.tBodies[0].replaceChildren(...rows);
 }
 
-/** Two shapes that a rule refused, as it lays them, with the axis at which they clash. */
+/** Two shapes that a rule refused, aligned by the rule, with the axis at which they clash. */
 export function drawRefusal({ shapes, places, axis }) {
   const table = $('layouts');
   const rank = Math.max(0, ...places.flat().map((k) => k + 1));
-  table.caption.textContent = axis === null ? 'The rule does not lay these onto each other.' : `They clash at axis ${axis}.`;
+  table.caption.textContent = axis === null ? 'The rule does not match these shapes.' : `They clash at axis ${axis}.`;
   table.tHead.replaceChildren(head(Array(rank).fill(0), [], axis));
   table.tBodies[0].replaceChildren(...shapes.map((own, i) => {
     const cells = Array.from({ length: rank }, (_, k) => {

@@ -1,4 +1,4 @@
-// The page: the module, the device, and the parts, one of which is shown.
+// The page: the module, the device, and the parts, of which one is visible.
 
 import init, { Page, table } from './pkg/zerostride.js';
 import { $ } from './dom.js';
@@ -12,7 +12,7 @@ const PARTS = {
   bits: () => import('./bits.js'),
 };
 
-/** What the parts share: `page` is the module's. */
+/** The state that the parts share. `page` is the module's object. */
 const context = { page: null, table: [], opened: 0, lost };
 const parts = {};
 let shown = null;
@@ -24,7 +24,7 @@ function notice(text, canReopen) {
   $('reopen').hidden = !canReopen;
 }
 
-/** Opens a device, and tells which. */
+/** Opens a device, and shows its name. */
 async function open() {
   $('device').textContent = 'Opening a device…';
   let found = false;
@@ -46,7 +46,7 @@ async function open() {
   }
 }
 
-/** Tells of a lost device, once. */
+/** Reports a lost device, once. */
 function lost(text) {
   if (isLost) return;
   isLost = true;
@@ -112,9 +112,9 @@ async function begin() {
   });
   state.changed(() => show(state.get('part', 'playground')));
   setInterval(check, 500);
-  // A browser that draws and computes on the same device draws first: the parts are seen with the first result.
+  // A browser that draws and computes on one device draws first, so the parts appear with the first result.
   await show(state.get('part', 'playground')).finally(() => { $('main').hidden = false; });
-  // What tests ask for.
+  // For tests.
   globalThis.zerostride = context;
   document.documentElement.dataset.ready = 'true';
 }

@@ -3,10 +3,10 @@
 import { $, bytes, el } from './dom.js';
 import * as state from './state.js';
 
-/** Longest side of a photograph: a larger one is drawn smaller first. On the CPU path, which has one thread, less. */
+/** The longest side of a photograph, which is less on the CPU path with its one thread. A larger photograph is scaled. */
 const LONGEST = { webgpu: 1024, cpu: 320 };
 
-/** Sliders: what they are called, their ends, and where they begin. */
+/** The sliders: labels, ends and start values. */
 const SLIDERS = {
   exposure: { label: 'Exposure', unit: ' stops', min: -2, max: 2, step: 0.05, start: 0 },
   red: { label: 'White balance: red', min: 0.5, max: 1.5, step: 0.01, start: 1 },
@@ -39,7 +39,7 @@ let figured = 0;
 
 const value = (name) => Number(state.get(name, SLIDERS[name].start));
 
-/** 256 colours between a few. */
+/** 256 colours, interpolated between a few. */
 function spread(colours) {
   const map = new Float32Array(256 * 3);
   for (let i = 0; i < 256; i++) {
@@ -80,7 +80,7 @@ function build() {
         el('h2', {}, 'The picture'),
         el('div', { id: 'drop' }, el('div', { id: 'canvas-place' })),
         el('div', { className: 'sources' },
-          el('label', { for: 'photo-file' }, 'A photograph of yours, or drop one on the picture'), file,
+          el('label', { for: 'photo-file' }, 'Your own photograph (or drop one on the picture)'), file,
           el('button', { type: 'button', id: 'camera', 'aria-pressed': 'false', onclick: toggleCamera }, 'Camera'),
           el('button', { type: 'button', id: 'pause', 'aria-pressed': 'false', onclick: (event) => {
             running = !running;
@@ -118,7 +118,7 @@ function reset() {
 
 const problem = (text) => { $('picture-error').textContent = text; };
 
-/** The pixels of anything that can be drawn, no side longer than what is shown, in rows of whole vectors. */
+/** The pixels of an image or a video, scaled to the longest side, with rows of whole vectors. */
 function pixels(source, width, height) {
   const scale = Math.min(1, LONGEST[onDevice() ? 'webgpu' : 'cpu'] / Math.max(width, height));
   const canvas = el('canvas', { width: Math.max(4, Math.round((width * scale) / 4) * 4), height: Math.max(1, Math.round(height * scale)) });
@@ -135,7 +135,7 @@ async function take(blob) {
     open();
     problem('');
   } catch (error) {
-    problem(`That is no picture that this browser reads: ${error.message}`);
+    problem(`This browser cannot read the picture: ${error.message}`);
   }
 }
 
@@ -166,7 +166,7 @@ function stopCamera() {
 
 const onDevice = () => document.documentElement.dataset.device === 'webgpu';
 
-/** Makes the photograph a tensor, and the kernel ready. */
+/** Uploads the photograph and compiles the kernel. */
 function open() {
   own?.free();
   own = null;
@@ -197,7 +197,7 @@ function failed(error) {
   else problem(error.message ?? String(error));
 }
 
-/** Gives the device what the sliders say. */
+/** Writes the sliders' values to the device. */
 function apply() {
   if (!own) return;
   try {
@@ -210,7 +210,7 @@ function apply() {
   }
 }
 
-/** One frame: what of it is JavaScript's and wasm's is timed. */
+/** Draws one frame, and measures the time of JavaScript and WebAssembly. */
 function frame(now) {
   if (!running || !own) return;
   if (document.documentElement.dataset.device === 'lost') {
@@ -237,7 +237,7 @@ function frame(now) {
 
 const loop = () => requestAnimationFrame(frame);
 
-/** The CPU path's picture, put onto the canvas when it is there. */
+/** Draws the CPU path's picture onto the canvas once it is computed. */
 async function drawOnHost() {
   const picture = own;
   isNew = false;
@@ -259,7 +259,7 @@ function figures(now) {
   $('figure-rate').textContent = bytes(moved * rate);
 }
 
-/** For the tests: the picture as it is on the canvas, and its frames' times. */
+/** For tests: the canvas's pixels and the times of frames. */
 export const seen = () => ({ costs: [...costs], frames: frames.length, picture: own, map: spread(MAPS[state.get('map', 'night')] ?? MAPS.night) });
 
 export function hide() {

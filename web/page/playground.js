@@ -1,4 +1,4 @@
-// The playground: what is typed, what the rule makes of it, and what runs.
+// The playground: the expression, the result of the rule, and the kernel.
 
 import { $, el, milliseconds, shape } from './dom.js';
 import * as state from './state.js';
@@ -20,7 +20,7 @@ const kernel = new Kernel();
 
 const typed = (name) => state.get(name, START[name]);
 
-/** Operands as rows: of each its name and what is behind the = sign. */
+/** Operands as rows: the name of each, and the text behind its = sign. */
 function rows() {
   const parts = typed('operands').split(';').map((part) => part.trim()).filter(Boolean);
   return parts.map((part) => {
@@ -31,7 +31,7 @@ function rows() {
 
 const joined = (all) => all.map(({ name, text }) => `${name} = ${text}`).join('; ');
 
-/** Writes what is typed to the fields, but to the one that is being typed in. */
+/** Writes the state to the fields, except the field that the user types in. */
 function fill() {
   for (const id of ['expression', 'rule', 'axis', 'axes']) {
     if ($(id) !== document.activeElement || id === 'rule') $(id).value = typed(id);
@@ -68,7 +68,7 @@ function operandRow({ name, text }, i) {
 
 export const colour = (i) => `var(--o${i % 6})`;
 
-/** Shows what is typed, soon. */
+/** Shows the typed expression after a short delay. */
 function update(now = false) {
   fill();
   clearTimeout(timer);
@@ -80,12 +80,12 @@ function clearMistake() {
   for (const input of $('typed').querySelectorAll('input')) input.removeAttribute('aria-invalid');
 }
 
-/** A mistake under the text that it is in, with its place marked. */
+/** Shows a mistake under the text of its field, with its columns marked. */
 function showMistake({ field, text, from, to }) {
   let line = field === 'operands' ? typed('operands') : typed('expression');
   let input = $('expression');
   if (field === 'operands') {
-    // The part that the place is in.
+    // The operand's declaration that has the mistake.
     const before = line.slice(0, from);
     const start = before.lastIndexOf(';') + 1;
     const end = line.indexOf(';', from);
@@ -130,7 +130,7 @@ async function run() {
   }
   $('laid').hidden = false;
   $('verdict').textContent = `${plan.dtype} ${shape(plan.shape)}`;
-  // Colours and names of what is read: an operand's own.
+  // The colours and names of operands.
   plan.reads.forEach((read, i) => {
     const at = plan.operands.findIndex((operand) => operand.name === read.name);
     read.operand = plan.operands[at] ?? null;
@@ -141,7 +141,7 @@ async function run() {
   kernel.draw(plan, point);
   elements.draw(plan, null);
   try {
-    // Once, so that the result is there soon, and then to tell what it takes where the kernel is known.
+    // The first run shows the result soon. The next ones measure with a compiled kernel.
     const result = await context.page.evaluate(...args, 0);
     if (own !== turn) return;
     showResult(plan, result);
@@ -155,7 +155,7 @@ async function run() {
   }
 }
 
-/** What the device says, where it is not about what is typed. */
+/** Shows an error of the device, as opposed to a mistake in the typed text. */
 function failed(error) {
   if (error.kind === 'Lost') context.lost(error.message);
   else showMistake({ field: 'device', text: error.text ?? error.message, from: 0, to: 0 });
@@ -174,14 +174,14 @@ function showResult(plan, result) {
   $('compared').dataset.ulp = compared ? compared.ulp : '';
 }
 
-/** What the first evaluation took, and the fastest of those after it, if these are over. */
+/** The time of the first evaluation, and the fastest time of later ones once they are done. */
 function showTimes(first, again) {
   const cell = (ms) => el('td', { className: 'number' }, ms === undefined ? '—' : milliseconds(ms));
   const row = (name, own) => el('tr', {}, el('th', { scope: 'row' }, name), cell(first[own]?.first), cell(again?.[own]?.least));
   $('times').tBodies[0].replaceChildren(row('WebGPU', 'gpu'), row('CPU path', 'cpu'));
 }
 
-/** Marks an operand wherever it is seen; null ends that. */
+/** Marks an operand in every table; null unmarks it. */
 function point(i) {
   kernel.light(i);
   for (const row of $('layouts').tBodies[0].rows) row.classList.toggle('pointed', row.dataset.read === String(i));
@@ -236,7 +236,7 @@ export async function show(shared) {
     elements.begin();
   }
   fill();
-  // At once: what is shown first is waited for.
+  // Without a delay, because the user waits for the first result.
   if (isNew || opened !== shared.opened) {
     opened = shared.opened;
     clearTimeout(timer);

@@ -13,7 +13,7 @@ const WIDTH = 640;
 const LEFT = 110;
 const ROW = 30;
 
-/** Times as bars, a pair for each layout, on a logarithmic scale, as some are hundreds of others. */
+/** Times as bars, a pair for each layout. The scale is logarithmic, because times differ by factors of hundreds. */
 export function plot(results) {
   const all = results.flatMap(({ own, their }) => (their === null ? [own] : [own, their])).map(Math.log10);
   const [least, most] = [Math.floor(Math.min(...all)), Math.max(...all)];

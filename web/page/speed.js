@@ -8,7 +8,7 @@ const LAYOUTS = ['same', 'row', 'column', 'scalar', 'outer', 'nchw', 'middle', '
   'nhwc to nchw', 'exp', 'exp, fast', 'pow', 'pow, fast', 'compare', 'select', 'chain of 5', 'chain of 20'];
 const SIZES = [256, 512, 1024, 2048];
 
-/** Turns of both, and the least milliseconds that evaluations of a turn take together. */
+/** The number of turns of each library, and the least milliseconds of a turn. */
 const TURNS = 7;
 const LEAST = 30;
 
@@ -22,13 +22,13 @@ function build(version) {
     el('p', {}, 'Elementwise work is bound by memory, so this measures what a layout costs. Both libraries compute the same results on the same adapter, in turns, and the median counts. exp and pow are within 2 and 4 units in the last place here. Their fast forms are the adapter\'s own functions, which the other library uses.'),
     el('p', { id: 'speed-about', className: 'hint' }, version
       ? `TensorFlow.js ${version} with its WebGPU backend.`
-      : 'TensorFlow.js is not here: scripts/web fetches it by npm, which was not there when the page was built. This crate is measured alone.'),
+      : 'This page was built without npm, by which scripts/web gets TensorFlow.js. So this crate is measured alone.'),
     el('div', { className: 'row sized' },
       el('div', {}, el('label', { for: 'size' }, 'Size'), el('select', { id: 'size' }, SIZES.map((n) => el('option', { value: n, selected: n === 1024 }, `${n} × ${n}`)))),
       el('button', { type: 'button', id: 'measure', onclick: toggle }, 'Measure')),
     el('p', { id: 'speed-status', role: 'status' }),
     el('div', { className: 'measured' }, el('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Times' }, el('table', { id: 'speeds' },
-      el('caption', {}, 'Milliseconds an evaluation takes; below 1 the ratio says how many times faster this crate is'),
+      el('caption', {}, 'Milliseconds of an evaluation. The ratio is our time over the time of TensorFlow.js'),
       el('thead', {}, el('tr', {}, ['layout', 'zerostride', 'GB/s', 'TensorFlow.js', 'ratio', 'results'].map((text, i) => el('th', { scope: 'col', className: i && i < 5 ? 'number' : '' }, text)))),
       el('tbody', {}))),
     el('div', { id: 'plot', className: 'scroll' }))));
@@ -36,9 +36,9 @@ function build(version) {
 
 const median = (all) => [...all].sort((a, b) => a - b)[all.length >> 1];
 
-/** How many evaluations of a turn take long enough to be timed. */
+/** The number of evaluations that make a turn long enough to be timed. */
 async function enough(side) {
-  // Which compiles the kernel.
+  // The first call compiles the kernel.
   await timed(side, 1);
   for (let times = 1; ; times *= 2) {
     const took = await timed(side, times);
@@ -53,7 +53,7 @@ async function timed(side, times) {
   return performance.now() - start;
 }
 
-/** The greatest difference of results, of the larger of them. */
+/** The greatest difference of results, relative to the larger one. */
 function apart(a, b) {
   if (a.length !== b.length) return Infinity;
   let most = 0;

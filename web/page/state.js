@@ -1,4 +1,4 @@
-// The state of the page, which the address holds behind its #: so that it can be shared.
+// The state of the page. The address has it behind #, so a link shares it.
 
 const listeners = [];
 let values = read();
@@ -7,10 +7,10 @@ function read() {
   return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 }
 
-/** The value of a name, or what else. */
+/** The value of a name, or a default. */
 export const get = (name, other = '') => values[name] ?? other;
 
-/** Sets some values; what is undefined or empty goes. Nobody is told, as who sets knows. */
+/** Sets values. An undefined or empty value removes the name. It notifies no one, because the caller knows. */
 export function set(changes) {
   values = { ...values, ...changes };
   for (const [name, value] of Object.entries(values)) {
@@ -20,7 +20,7 @@ export function set(changes) {
   if (hash !== location.hash) history.replaceState(null, '', hash);
 }
 
-/** Calls when the address is changed by hand or by going back. */
+/** Calls a function when the user changes the address or goes back. */
 export const changed = (listener) => listeners.push(listener);
 
 addEventListener('hashchange', () => {

@@ -24,7 +24,7 @@ export class Tensorflow {
     if (this.tf) return;
     for (const name of SCRIPTS) await load(name);
     const { tf } = globalThis;
-    // Small work stays on the device, as here.
+    // TensorFlow.js would compute small work on the CPU. Here it stays on the device.
     tf.env().set('WEBGPU_CPU_FORWARD', false);
     if (!await tf.setBackend('webgpu')) throw new Error('TensorFlow.js has no WebGPU here');
     await tf.ready();
@@ -36,7 +36,7 @@ export class Tensorflow {
     const tensor = (...shape) => tf.tensor(numbers(shape.reduce((a, b) => a * b, 1)), shape, 'float32');
     const side = n / 32;
     const square = () => tensor(n, n);
-    // Operands, and what is made of them.
+    // The operands and the expression.
     const layouts = {
       same: () => [[square(), square()], (x, y) => tf.add(x, y)],
       row: () => [[square(), tensor(n)], (x, y) => tf.add(x, y)],
@@ -68,7 +68,7 @@ export class Tensorflow {
       run(times) {
         for (let i = 0; i < times; i++) once().dispose();
       },
-      /** Waits for the queue, as the other side does. */
+      /** Waits for the queue, as this crate's bench does. */
       async done() {
         const backend = tf.backend();
         backend.ensureCommandEncoderReady();

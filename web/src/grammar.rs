@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-/// A mistake in a text, with its columns in characters, from 0 on.
+/// A mistake in a text, with its columns in characters, counted from 0.
 #[derive(Debug)]
 pub(crate) struct Mistake {
     pub text: String,
@@ -36,7 +36,7 @@ pub(crate) enum What {
     Name(String),
     /// An operation over operands, with the columns of an operator.
     Call(String, Vec<Term>),
-    /// A view of its last two axes, exchanged.
+    /// A view with the last two axes exchanged.
     Transposed(Box<Term>),
     Sliced(Box<Term>, Vec<Index>),
 }

@@ -1,4 +1,4 @@
-//! The page's calls of the crate. JavaScript draws, and this knows shapes, rules, kernels and elements.
+//! The page's calls of the crate. JavaScript draws, and this module computes shapes, rules, kernels and elements.
 
 mod bits;
 mod build;
@@ -169,7 +169,7 @@ impl Page {
     }
 }
 
-/// The work of which every device has the same bits.
+/// The names of the works whose bits are the same on every device.
 #[wasm_bindgen]
 pub fn same_bits() -> JsValue {
     bits::about()

@@ -145,7 +145,7 @@ fn framed(rgba: &[u8], [height, width]: [usize; 2]) -> Vec<u8> {
 #[wasm_bindgen]
 impl Picture {
     /// Sets all sliders: exposure as a factor; then vignette, map of colours, normalization and sharpness, from 0 to 1
-    /// (sharpness from 0 on); then the white balance, a factor for each channel.
+    /// (sharpness may exceed 1); then the white balance, a factor for each channel.
     ///
     /// # Errors
     /// When the device is lost.
@@ -193,7 +193,7 @@ impl Picture {
         Ok((0..count).flat_map(|i| [bytes[i], bytes[count + i], bytes[2 * count + i], 255]).collect())
     }
 
-    /// The kernel of a frame, its explanation, and the least bytes that a frame moves, with those that are drawn.
+    /// The kernel of a frame, its explanation, and the least bytes that a frame moves, including the drawn bytes.
     ///
     /// # Errors
     /// When the device is lost.

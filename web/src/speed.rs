@@ -10,7 +10,7 @@ use crate::js;
 pub struct Bench {
     device: Device,
     expr: AnyExpr,
-    /// Bytes of each element of each operand and of the result, once.
+    /// The bytes of all operands and of the result.
     bytes: usize,
 }
 

@@ -1,5 +1,5 @@
-// Chromium without a window, with WebGPU on SwiftShader. A canvas is only shown where the rest of the page is drawn by
-// the same Vulkan: else Chromium loses the device.
+// Chromium without a window, with WebGPU on SwiftShader. The same Vulkan must draw the rest of the page: else Chromium loses
+// the device when it shows a canvas.
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const { chromium } = require('playwright-core');
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** The browser that is tested: CHROMIUM names one. */
+/** The browser to test. CHROMIUM names one. */
 export const executable = () => process.env.CHROMIUM ?? PLACES.find((place) => existsSync(place));
 
 export function launch(more = []) {

@@ -1,6 +1,6 @@
-// The page in a real Chromium: every part is clicked through, and held against the CPU path.
+// The page in a real Chromium. Every part is clicked through, and results are compared with the CPU path.
 //
-//   node test.js SITE SCREENSHOTS      ZEROSTRIDE_WEB=full has all rounds of what must leave memory flat
+//   node test.js SITE SCREENSHOTS      ZEROSTRIDE_WEB=full runs all rounds of the memory tests
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,10 +15,10 @@ const { address, server } = await serve(site);
 const browser = await launch(['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']);
 const messages = [];
 
-/** A page of its own, whose console is kept; `before` runs in it before the page's own. */
+/** A new page, with its console recorded. `before` runs in the page before its own scripts. */
 async function open(hash = '', { width = 1600, scheme = 'light', before } = {}) {
   const context = await browser.newContext({ viewport: { width, height: 1000 }, colorScheme: scheme, permissions: ['camera'] });
-  // A hang ends here; a busy machine does not.
+  // A hung page ends here. A busy machine is faster than this.
   context.setDefaultTimeout(180000);
   const page = await context.newPage();
   page.on('console', (message) => messages.push(`${message.type()}: ${message.text()}`));
@@ -47,13 +47,13 @@ async function open(hash = '', { width = 1600, scheme = 'light', before } = {}) 
 
 const data = (page, name) => page.evaluate((name) => document.documentElement.dataset[name], name);
 
-/** Waits until the playground has done what was typed. */
+/** Waits until the playground has processed the typed text. */
 async function settled(page, states = ['done', 'refused']) {
   await page.waitForFunction((states) => states.includes(document.documentElement.dataset.playground), states);
   return data(page, 'playground');
 }
 
-/** Does something in the playground, and waits for what becomes of it. */
+/** Does something in the playground, and waits for the outcome. */
 async function acts(page, act) {
   await page.evaluate(() => { document.documentElement.dataset.playground = 'asked'; });
   await act();
@@ -87,7 +87,7 @@ const tests = {
     assert.equal(rows.length, 3);
     assert.match(rows[1], /1→2[^]*1→3[^]*\[0, 0, -1\][^]*3/);
     assert.equal(await page.locator('#layouts td.stretched').count(), 2);
-    // By keyboard, in the result's grid.
+    // The keyboard moves in the result's grid.
     await page.locator('#grids [role=gridcell][tabindex="0"]').focus();
     for (const key of ['ArrowRight', 'ArrowRight', 'ArrowDown', 'PageDown']) await page.keyboard.press(key);
     assert.match(await text(page, '#place'), /result\[1, 1, 2\] = 192$/);
@@ -95,12 +95,12 @@ const tests = {
     await page.click('#forth');
     assert.match(await text(page, '#place'), /result\[1, 1, 3\] = 201$/);
     assert.match(page.url(), /element=1%2C1%2C3/);
-    // The lines of b: its binding, its load and the step that takes it.
+    // The lines of b are its binding, its load and the step that takes it.
     await page.locator('.chip').nth(1).hover();
     const lit = await page.locator('#wgsl .lit').allInnerTexts();
     assert(lit.some((line) => line.includes('var<storage, read> in1')) && lit.some((line) => /let v\d+ = .*in1\[/.test(line)), lit.join('\n'));
     assert(!lit.some((line) => line.includes('in0[')));
-    // The address holds all of it.
+    // The address has the whole state.
     const again = await open(new URL(page.url()).hash);
     await settled(again);
     assert.match(await text(again, '#place'), /result\[1, 1, 3\] = 201$/);
@@ -135,7 +135,7 @@ const tests = {
     assert.equal(await type(page, { operands: 'a = [2, 3]', expression: 'a + 1' }), 'done');
     assert.equal(await text(page, '#mistake'), '');
     assert.equal(await text(page, '#verdict'), 'f32 [2, 3]');
-    // As somebody types it.
+    // Character by character, as a user types.
     await acts(page, () => page.fill('#expression', 'a +'));
     assert.equal(await page.getAttribute('#expression', 'aria-invalid'), 'true');
     await acts(page, () => page.fill('#expression', 'a + a'));
@@ -187,7 +187,7 @@ const tests = {
         const args = ['a', 'b', 'c'].slice(0, arity ?? 1);
         for (const dtype of ['f32', 'i32', 'bool', 'u8']) {
           const expression = kind === 'reduction' ? `${name}(a, 1)` : `${name}(${args.join(', ')})`;
-          // Types of 64 bits are not the adapter's.
+          // The adapter has no types of 64 bits.
           if (['i64', 'u64', 'f64'].includes(name)) continue;
           const plan = page.plan(operands(dtype), 'numpy', -1, '', expression);
           if (takes(plan)) await one(dtype, expression, kind === 'operation' || kind === 'cast' ? 8 : 64);
@@ -257,7 +257,7 @@ const tests = {
     });
     console.log(`    a frame takes ${cost.toFixed(2)} ms of JavaScript and wasm; ${fps} frames a second, ${bytes} each, ${rate} a second`);
     assert.match(fps, /^\d/);
-    // Another photograph, none, and a camera.
+    // Another photograph, a file that is no picture, and a camera.
     const png = await page.evaluate(() => new Promise((resolve) => {
       const canvas = Object.assign(document.createElement('canvas'), { width: 33, height: 21 });
       canvas.getContext('2d').fillRect(0, 0, 20, 20);
@@ -379,7 +379,7 @@ const tests = {
           else await page.waitForTimeout(part === 'picture' ? 1500 : 200);
           const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
           assert(over <= 0, `${part} is ${over} pixels too wide at ${width}`);
-          // Whatever can be operated has a name.
+          // Every control has a name.
           const nameless = await page.evaluate(() => [...document.querySelectorAll('button, input, select, [role=img], [role=grid]')]
             .filter((e) => e.checkVisibility() && !(e.ariaLabel || e.labels?.length || e.textContent.trim())).map((e) => e.outerHTML.slice(0, 120)));
           assert.deepEqual(nameless, []);
@@ -388,7 +388,7 @@ const tests = {
         }
       }
     }
-    // By keyboard through the tabs.
+    // The keyboard moves through the tabs.
     const page = await open();
     await page.locator('#tab-playground').focus();
     await page.keyboard.press('ArrowRight');

@@ -1,6 +1,6 @@
-//! What is timed: the operands of each case, and what is done with them.
+//! The cases: the operands of each, and the work.
 
-/// What is done with the operands of a case.
+/// The work of a case.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     Add,
@@ -9,15 +9,15 @@ pub(crate) enum Work {
     Chain,
     /// The sum over some axes.
     Sum(&'static [usize]),
-    /// The greatest of all.
+    /// The greatest element.
     Amax,
-    /// The index of the greatest of each row.
+    /// The index of the greatest element of each row.
     Argmax,
-    /// The variance of each row, of one less than there are.
+    /// The variance of each row, with a correction of 1.
     Var,
-    /// The sum of the products of all.
+    /// The sum of products of all elements.
     Dot,
-    /// Of each row.
+    /// Softmax of each row.
     Softmax,
     /// `(x - mean) / sqrt(var + EPSILON)` along an axis; along rows it is a layer norm.
     Standardize(usize),
@@ -31,7 +31,7 @@ pub(crate) const EPSILON: f32 = 1e-5;
 pub(crate) struct Case {
     pub name: &'static str,
     pub work: Work,
-    /// Shapes of the operands; the second may be turned.
+    /// Shapes of the operands. The second may be transposed.
     pub shapes: Vec<Vec<usize>>,
     pub turned: bool,
 }
@@ -46,7 +46,7 @@ impl Case {
         !matches!(self.work, Work::Add | Work::Exp | Work::Chain)
     }
 
-    /// What the operands' shapes broadcast to.
+    /// The shape that the operands broadcast to.
     pub fn broadcast(&self) -> Vec<usize> {
         let longest = |k| self.shapes.iter().map(|shape: &Vec<usize>| shape[k]).max().unwrap_or(1);
         (0..self.shapes[0].len()).map(longest).collect()

@@ -1,7 +1,6 @@
-//! The same cases by this crate and by its peers in Rust, in one process and interleaved: one JSON
-//! object a line with `case`, `reduces`, `system`, `side`, and `ns` of each round, or `off`, which says by how
-//! much a system's result is wrong, and then it is not timed. With an adapter the first line names it
-//! and Burn's.
+//! Times the same cases in this crate and in its peers in Rust, interleaved in one process. Prints one JSON object a line,
+//! with `case`, `reduces`, `system`, `side`, and `ns` of each round. A wrong result is not timed, and `off` is its error.
+//! With an adapter, the first line names it and Burn's.
 
 mod cases;
 mod right;
@@ -17,7 +16,7 @@ use systems::{Run, Systems};
 
 #[derive(Parser)]
 struct Options {
-    /// The adapter of this crate, as `Device::named` takes it, for the systems of a GPU; those of the CPU without it
+    /// The adapter of this crate, as `Device::named` takes it, for the systems of a GPU; the systems of the CPU without it
     #[arg(long)]
     adapter: Option<String>,
     #[arg(long, default_value_t = 4096)]
@@ -34,17 +33,17 @@ struct Options {
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
-/// What takes longer the first time, which compiles and tunes too, is run once only.
+/// If the first run, which also compiles and tunes, takes longer than this, a case runs once.
 const LONG: Duration = Duration::from_secs(10);
 
-/// Runs of a turn before the one that is timed; peers.py has as many.
+/// Runs of a turn before the timed one. peers.py has the same number.
 const WARMING: usize = 3;
 
-/// What a system did.
+/// The outcome of a system.
 struct Timed {
     system: &'static str,
     run: Run,
-    /// By how much its result is off.
+    /// The error of a wrong result.
     off: f64,
     times: Vec<Duration>,
 }
@@ -72,7 +71,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a name is in a list, of which an empty one has all.
+/// Whether a name is in a list. An empty list has every name.
 fn listed(names: &[String], name: &str) -> bool {
     names.is_empty() || names.iter().any(|one| one == name)
 }
@@ -92,10 +91,10 @@ fn timed(systems: &Systems, case: &Case, options: &Options) -> Result<Vec<Timed>
     }
     let mut turns: Vec<&mut Timed> = all.iter_mut().filter(|timed| timed.is_again()).collect();
     for _ in 0..options.rounds {
-        // There and back, so that none always comes after the same one.
+        // Forwards and backwards, so that no system always follows the same one.
         turns.reverse();
         for Timed { run, times, .. } in &mut turns {
-            // What ran before leaves threads asleep and caches full of its own: each follows itself.
+            // The system before leaves threads asleep and caches full of its data, so each system warms up first.
             for _ in 0..WARMING {
                 drop(run()?);
             }
@@ -104,7 +103,7 @@ fn timed(systems: &Systems, case: &Case, options: &Options) -> Result<Vec<Timed>
             times.push(start.elapsed());
         }
     }
-    // Once more, as a system may have chosen another kernel meanwhile.
+    // Checked again, because a system may have chosen another kernel meanwhile.
     for timed in turns {
         timed.off = right::worst(case, &right, &(timed.run)()?()?);
     }
@@ -112,7 +111,7 @@ fn timed(systems: &Systems, case: &Case, options: &Options) -> Result<Vec<Timed>
 }
 
 impl Timed {
-    /// Whether it is right, and was not timed yet.
+    /// The result is right and not yet timed.
     fn is_again(&self) -> bool {
         self.off <= right::BOUND && self.times.is_empty()
     }

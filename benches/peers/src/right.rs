@@ -1,17 +1,17 @@
-//! What is right, by plain loops in 64 bits.
+//! Reference results, by plain loops in 64 bits.
 
 use crate::cases::{Case, EPSILON, Work};
 
-/// How far a result may be off, as a multiple of its own magnitude and the mean one. It tells what is computed
-/// from what is not: systems that add numbers one after the other lose digits, and are not wrong.
+/// The greatest error of a result, relative to its magnitude and the mean magnitude. It detects work that was not done. It
+/// is wide, because systems that add numbers one after the other lose digits and are not wrong.
 pub(crate) const BOUND: f64 = 1e-3;
 
-/// How far the worst of a system's results is off, in the bound's terms.
+/// The greatest error among a system's results, in units of the bound.
 pub(crate) fn worst(case: &Case, right: &[f64], got: &[f64]) -> f64 {
     if got.len() != right.len() {
         return f64::INFINITY;
     }
-    // Not every system promises the first of equals, so what counts is the value that an index leads to.
+    // Not every system returns the first of equals, so the elements at indices are compared.
     let found = match case.work {
         Work::Argmax => Some(at(case, got)),
         _ => None,
@@ -22,7 +22,7 @@ pub(crate) fn worst(case: &Case, right: &[f64], got: &[f64]) -> f64 {
     off.map(|off| if off.is_nan() { f64::INFINITY } else { off }).fold(0.0, f64::max)
 }
 
-/// The elements that indexes lead to, each in a row.
+/// The elements at indices, one of each row.
 fn at(case: &Case, indexes: &[f64]) -> Vec<f64> {
     let x = operands(case).swap_remove(0);
     let columns = case.shapes[0][1];
@@ -37,7 +37,7 @@ fn operands(case: &Case) -> Vec<Vec<f64>> {
     case.operands().map(|(x, _)| x.into_iter().map(f64::from).collect()).collect()
 }
 
-/// The result, in row-major order; of an index the value that it leads to.
+/// The result in row-major order. An index is replaced by its element.
 pub(crate) fn right(case: &Case) -> Vec<f64> {
     let mut operands = operands(case);
     let shape = &case.shapes[0];

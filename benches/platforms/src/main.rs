@@ -1,10 +1,10 @@
-//! What `scripts/check-dx12`, `scripts/check-fast-math`, `scripts/check-spirv` and `scripts/gpu-code` need of Rust.
+//! The Rust part of `scripts/check-dx12`, `scripts/check-fast-math`, `scripts/check-spirv` and `scripts/gpu-code`.
 //!
 //! ```text
 //! platforms translate FOLDER       every FOLDER/*.wgsl as HLSL (sm51/, sm60/) and SPIR-V (spv/)
 //! platforms run DEVICE JOBS        runs the kernels of JOBS, a line each: KERNEL VECTORS OUT BYTES INPUT...
-//! platforms same A B SIZE          whether two results of floats of a size are the same bits, but for those of NaN
-//! platforms code DEVICE FOLDER KERNEL...    what the driver compiles kernels to
+//! platforms same A B SIZE          whether two results of floats of a size have the same bits, except NaN
+//! platforms code DEVICE FOLDER KERNEL...    the driver's code of kernels
 //! platforms table DEVICE FOLDER    a table of that, of the kernels of FOLDER/elements.txt
 //! ```
 

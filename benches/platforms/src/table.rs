@@ -1,4 +1,4 @@
-//! What a GPU's compiler makes of kernels, by its own figures, as a table.
+//! A table of kernels by the figures of a GPU's compiler.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,19 +7,19 @@ use std::path::Path;
 use crate::translate;
 use crate::vulkan::{Checks, Code, Gpu};
 
-/// The kernel that others are measured by.
+/// The kernel that others are compared with.
 const MEASURE: &str = "add.f32.same_shape";
 
-/// What a driver tells that is worth a column.
+/// The columns of a driver's statistics.
 struct Driver {
-    /// By what kernels are compared, and its name as a column.
+    /// The statistic that kernels are compared by, and its name as a column.
     measure: &'static str,
     unit: &'static str,
-    /// Other statistics, and what they are called here.
+    /// Other statistics, and their names here.
     columns: &'static [(&'static str, &'static str)],
-    /// What is not 0 where registers do not suffice.
+    /// A statistic that is not 0 if registers do not suffice.
     spills: &'static [&'static str],
-    /// Instructions of the machine that load and store, where the text of these tells their width.
+    /// Machine instructions that load and store, if their text shows their width.
     loads: &'static [&'static str],
     stores: &'static [&'static str],
 }

@@ -1,5 +1,5 @@
-//! Kernels as SPIR-V, on a Vulkan driver: run on inputs, or only compiled, for drivers whose device is not
-//! there. Panics where anything is amiss; nothing is freed but by the end of the process.
+//! Kernels as SPIR-V on a Vulkan driver: run on inputs, or only compiled, for drivers whose device is absent. It panics on any
+//! error, and frees nothing before the end of the process.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -19,8 +19,7 @@ pub struct Gpu {
     _entry: ash::Entry,
 }
 
-/// How far a driver checks bounds, where it can: not at all; as `robustBufferAccess` asks it to; as
-/// `robustBufferAccess2` does.
+/// The driver's checks of bounds: none, those of `robustBufferAccess`, or those of `robustBufferAccess2`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Checks {
     None,
@@ -28,7 +27,7 @@ pub enum Checks {
     Second,
 }
 
-/// What a driver tells of a kernel.
+/// A driver's report about a kernel.
 pub struct Code {
     /// Invocations that take one step together.
     pub lanes: u32,
@@ -64,7 +63,7 @@ impl Gpu {
             });
             let queues =
                 [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
-            // wgpu asks for what kernels use, the wide types of them only where there are some.
+            // wgpu requests the features that kernels use, and wide types if the device has them.
             let has = instance.get_physical_device_features(physical);
             let features = vk::PhysicalDeviceFeatures {
                 shader_int64: has.shader_int64,
@@ -115,8 +114,7 @@ impl Gpu {
         self.wide || !needs
     }
 
-    /// A pipeline of a kernel with a uniform block at 0 and storage buffers behind it, and how many milliseconds
-    /// it took.
+    /// A pipeline of a kernel with a uniform block at 0 and storage buffers behind it, and the milliseconds of compiling.
     fn pipeline(
         &self,
         words: &[u32],
@@ -187,7 +185,7 @@ impl Gpu {
     pub fn run(&self, kernel: &Path, vectors: u32, out: &Path, bytes: usize, inputs: &[&str]) -> (f64, f64) {
         unsafe {
             let (uniform, block) = self.buffer(256, vk::BufferUsageFlags::UNIFORM_BUFFER);
-            // What a flat kernel's block begins with: pitch, vectors, zero.
+            // A flat kernel's block begins with pitch, vectors, zero.
             block.write_bytes(0, 256);
             *block.cast::<u32>().add(1) = vectors;
             let (result, written) = self.buffer(bytes, vk::BufferUsageFlags::STORAGE_BUFFER);
@@ -248,7 +246,7 @@ impl Gpu {
         }
     }
 
-    /// Compiles a kernel and gives what the driver tells of it: of its widest form, where there are several.
+    /// Compiles a kernel and returns the driver's report, of the widest form if there are several.
     pub fn code(&self, words: &[u32]) -> Code {
         let flags = vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR
             | vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
@@ -268,7 +266,7 @@ impl Gpu {
             let statistics = extension.get_pipeline_executable_statistics(&which).unwrap();
             let statistics = statistics.iter().map(|one| (text(&one.name), value(one))).collect();
             let mut parts = extension.get_pipeline_executable_internal_representations(&which).unwrap();
-            // The first call gives sizes, the second one fills.
+            // The first call returns sizes, and the second one fills the array.
             let mut texts: Vec<Vec<u8>> = parts.iter().map(|part| vec![0; part.data_size]).collect();
             for (part, text) in parts.iter_mut().zip(&mut texts) {
                 part.p_data = text.as_mut_ptr().cast();

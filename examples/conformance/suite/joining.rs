@@ -1,11 +1,11 @@
-//! Lines about lookups, joins, borders and moves, as NumPy answers them: the operand is 1, 2, 3 .. in its `shape`.
+//! Lines about lookups, joins, borders and moves, with NumPy's results. The operand is 1, 2, 3 .. in its `shape`.
 
 use serde_json::Value;
 use zerostride::{AnyExpr, DType, Device, ErrorKind, Outside, Pad, Result};
 
 use super::Verdict;
 
-/// Types of every size whose values are those numbers, each line's by its number.
+/// Types of every size that hold those numbers. A line takes one by its number.
 const TYPES: [DType; 5] = [DType::I32, DType::F32, DType::I16, DType::F16, DType::F32];
 
 /// Evaluates a line on a device.
@@ -51,7 +51,7 @@ fn numbers(device: &Device, shape: &[usize]) -> Result<AnyExpr> {
     Ok(AnyExpr::from(device.upload(&all, shape)?))
 }
 
-/// What NumPy was asked for, of types whose values are those numbers.
+/// The expression for a call of NumPy.
 fn asked(device: &Device, case: &Value, of: DType) -> Result<AnyExpr> {
     let shape: Vec<usize> = list(&case["shape"]);
     let x = numbers(device, &shape)?.cast(of).eval()?.expr();

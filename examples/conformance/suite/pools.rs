@@ -1,4 +1,4 @@
-//! What ONNX's pools and convolutions say, as reductions of windows of what is padded.
+//! ONNX's pools and convolutions, as reductions of windows of a padded tensor.
 
 use serde_json::Value;
 use zerostride::{AnyExpr, DType, Pad, ReduceOptions};
@@ -8,7 +8,7 @@ struct Windows {
     lengths: Vec<isize>,
     steps: Vec<isize>,
     dilations: Vec<isize>,
-    /// The border on both sides, and what `ceil_mode` adds at the end beside that.
+    /// The border on both sides, and the elements that `ceil_mode` adds at the end.
     border: Vec<(usize, usize)>,
     more: Vec<usize>,
 }
@@ -29,7 +29,7 @@ pub(super) fn asked(case: &Value, operands: &[AnyExpr]) -> AnyExpr {
         }
         Some("AveragePool") => {
             let sums = |x: &AnyExpr| reduced(&windows.of_padded(x, 0.0), "sum");
-            // What is beside the border is never counted.
+            // Elements that `ceil_mode` adds are never counted.
             let ones = AnyExpr::full(DType::F32, lengths(x), 1.0);
             let counts = windows.bordered(&ones, case["count_include_pad"].as_f64().unwrap_or(0.0));
             AnyExpr::call("div", &[sums(&windows.bordered(x, 0.0)), sums(&counts)])
@@ -55,7 +55,7 @@ impl Windows {
         for axis in 0..rank {
             let (size, step) = (sizes[axis] as isize, steps[axis]);
             let span = (lengths[axis] - 1) * dilations[axis] + 1;
-            // As many windows as steps, and what these want is on both sides.
+            // A window for each step. The missing elements are added on both sides.
             let wanted = (((size + step - 1) / step - 1) * step + span - size).max(0);
             let [before, after] = match case["auto_pad"].as_str() {
                 Some("SAME_UPPER") => [wanted / 2, wanted - wanted / 2],
@@ -63,7 +63,7 @@ impl Windows {
                 _ => [pads[axis], pads[rank + axis]],
             };
             let rest = (size + before + after - span) % step;
-            // No window begins in the border at the end.
+            // No window begins in the end's border.
             let is_more = case["ceil_mode"] == 1
                 && rest > 0
                 && size + before + after - span - rest + step < size + before;
@@ -73,7 +73,7 @@ impl Windows {
         Windows { lengths, steps, dilations, border, more }
     }
 
-    /// What is padded along the last axes.
+    /// The operand, padded along the last axes.
     fn padded(x: &AnyExpr, last: impl Iterator<Item = (usize, usize)>, value: f64) -> AnyExpr {
         let all: Vec<(usize, usize)> = [(0, 0), (0, 0)].into_iter().chain(last).collect();
         match all.iter().all(|&sides| sides == (0, 0)) {
@@ -86,7 +86,7 @@ impl Windows {
         Self::padded(x, self.border.iter().copied(), value)
     }
 
-    /// The windows of what has its border, which end with other axes.
+    /// The windows of the padded operand. The axes within a window come last.
     fn of_padded(&self, x: &AnyExpr, value: f64) -> AnyExpr {
         let axes: Vec<isize> = (2..2 + self.lengths.len() as isize).collect();
         let all = Self::padded(x, self.more.iter().map(|&more| (0, more)), value);

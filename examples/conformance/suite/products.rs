@@ -1,5 +1,5 @@
 //! Lines about operators of ONNX: `{"op", "operands": [{"type", "shape", "data"}], "result"}`, an operator with its attributes,
-//! and the answer of its node test, of which the result may have every few elements.
+//! and the result of its node test, which may list every few elements only.
 
 use serde_json::Value;
 use zerostride::{AnyExpr, DType, Device, ErrorKind, Result, bf16};
@@ -24,7 +24,7 @@ pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
     // Units of rounding: there are ten products at most, and each is near 1.
     let near = match of {
         DType::BF16 => 8.0 / 256.0,
-        // Some of these answers have four digits.
+        // Some of the expected results have four digits.
         DType::F32 if case["op"] == "AveragePool" => 1e-4,
         DType::F32 => 8.0 * f64::from(f32::EPSILON),
         DType::F64 => 8.0 * f64::EPSILON,
@@ -83,7 +83,7 @@ pub(super) fn operand(device: &Device, own: &Value) -> Result<AnyExpr> {
     Ok(device.upload_bytes(&bytes, of, lengths(own))?.expr())
 }
 
-/// What ONNX's operator says.
+/// The result of ONNX's operator.
 fn asked(case: &Value, operands: &[AnyExpr]) -> AnyExpr {
     let call = |name: &str, a: &AnyExpr, b: &AnyExpr| AnyExpr::call(name, &[a.clone(), b.clone()]);
     match (case["op"].as_str().unwrap_or_default(), operands) {

@@ -113,7 +113,7 @@ fn fraction(dtype: DType) -> u32 {
     infinity(dtype).map_or(0, u64::trailing_zeros)
 }
 
-/// The bits of a number that is one of the type.
+/// The bits of a number that the type holds.
 fn bits_of(dtype: DType, x: f64) -> u64 {
     match dtype {
         DType::F16 => f16::from_f64(x).to_bits().into(),
@@ -230,7 +230,7 @@ fn judge(case: &Value, result: &AnyTensor, bytes: &[u8]) -> Verdict {
     Verdict::Passed { ulp: worst }
 }
 
-/// Units in the last place, rounded up, of the larger of what is wanted and another number.
+/// A distance in units in the last place of the larger number, rounded up.
 fn distance(dtype: DType, got: u64, wanted: u64, above: f64) -> u64 {
     let (Some(got), Some(wanted)) = (number(dtype, got), number(dtype, wanted)) else { return u64::MAX };
     if !got.is_finite() || !wanted.is_finite() {
@@ -239,6 +239,6 @@ fn distance(dtype: DType, got: u64, wanted: u64, above: f64) -> u64 {
     let size = wanted.abs().max(above).max(f64::MIN_POSITIVE);
     let power = f64::from_bits(size.to_bits() & 0x7ff0_0000_0000_0000);
     let unit = power * 0.5_f64.powi(fraction(dtype) as i32);
-    // A zero of the other sign is another answer.
+    // A zero of the other sign is wrong.
     ((got - wanted).abs() / unit).ceil().max(1.0) as u64
 }

@@ -13,7 +13,7 @@ pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
     let got = match evaluate(device, case) {
         Ok(got) if got.len() == expected.len() => got,
         Ok(got) => return Verdict::Failed(format!("{} results", got.len())),
-        // A page does not wait for the counts that these read.
+        // These operators read counts, and a page must not wait for a read.
         Err(error) if matches!(error.kind(), ErrorKind::Limit | ErrorKind::Blocking) => {
             return Verdict::Skipped(error.to_string());
         }
@@ -30,7 +30,7 @@ pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
             _ => x,
         };
         let wanted: Vec<f64> = list(&expected["data"]).into_iter().map(of).collect();
-        // Indices are of u32.
+        // This crate's indices are u32.
         let is_typed = expected["type"] == got.dtype().name() || got.dtype() == DType::U32;
         let found = elements(got.dtype(), &bytes);
         if !is_typed || got.shape()[..] != lengths(&expected)[..] || found != wanted {
@@ -69,7 +69,7 @@ fn evaluate(device: &Device, case: &Value) -> Result<Vec<AnyTensor>> {
             if case["sorted"].as_i64() != Some(0) {
                 return Ok(vec![values, indices, inverse, counts]);
             }
-            // In the order in which they are first.
+            // In the order of first occurrences.
             let order = indices.argsort(0);
             let of = |x: AnyTensor| x.take(&order, 0).eval();
             Ok(vec![of(values)?, of(indices)?, order.argsort(0).take(inverse, 0).eval()?, of(counts)?])
@@ -96,7 +96,7 @@ fn evaluate(device: &Device, case: &Value) -> Result<Vec<AnyTensor>> {
             Ok(vec![x.scatter_with(all, updates, update, Outside::Nearest).eval()?])
         }
         (_, mask) => {
-            // Of an axis, or of all as one, as many as the mask has.
+            // Along an axis, or of the flattened operand, as many elements as the mask has.
             let (axis, of) = match case["axis"].as_i64() {
                 Some(axis) => ((axis as isize + rank as isize) % rank as isize, x.clone()),
                 None => (0, x.reshape([shape.iter().product::<usize>() as isize])),

@@ -1,12 +1,12 @@
-//! Lines about shapes: the rule's answer, and then the rule on the device, where every element is compared with a plain
-//! index loop that uses nothing of the library.
+//! Lines about shapes. They check the rule's verdict, and then every element of the rule's result on the device against a
+//! plain index loop that does not use the library.
 
 use serde_json::Value;
 use zerostride::{Broadcast, Device, Expr, Result, Shape};
 
 use super::Verdict;
 
-/// Largest result that is evaluated; none of the verified cases is larger.
+/// The largest result that is evaluated. No verified case is larger.
 const LARGEST: usize = 1 << 22;
 
 /// Evaluates one line on a device.
@@ -159,7 +159,7 @@ impl Question {
         Ok(a + b)
     }
 
-    /// `a += b`, where a refusal must leave `a` as it was.
+    /// `a += b`. A refusal must leave `a` unchanged.
     async fn in_place(&self, device: &Device, values: &[Vec<i32>], source: &Expr<i32>) -> Result<Answer> {
         let destination = device.upload(&values[0], self.shapes[0].as_slice())?;
         let shape = destination.shape().to_vec();

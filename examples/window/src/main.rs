@@ -40,7 +40,7 @@ struct Options {
     through: Through,
 }
 
-/// What is there once there is a window.
+/// The state that needs a window.
 struct Shown {
     window: Arc<Window>,
     surface: wgpu::Surface<'static>,

@@ -1,5 +1,5 @@
-//! A Zarr array that fits no memory, standardized: chunks are read, computed and written one after the other. Two are on
-//! their way at a time, so that the device works while files are read and written.
+//! Standardizes a Zarr array larger than memory. Chunks are read, computed and written one after the other. Two chunks are
+//! in flight at a time, so the device works while files are read and written.
 //!
 //! ```text
 //! cargo run --release --manifest-path examples/zarr/Cargo.toml [-- FOLDER]
@@ -55,7 +55,7 @@ fn run(folder: PathBuf) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An array of as many chunks, each of whole rows.
+/// An array of `chunks` chunks of whole rows.
 fn made(store: &Arc<FilesystemStore>, path: &str) -> Result<Stored, Failure> {
     let shape = vec![CHUNKS * ROWS as u64, COLUMNS as u64];
     let chunk = vec![ROWS as u64, COLUMNS as u64];

@@ -1,9 +1,9 @@
 // f32 by its bits.
 
-// Amounts to shift by, which stay 32 bits wide.
+// The type of shift amounts, which have 32 bits for u64 too.
 alias Count = vec4<u32>;
 
-// What shifts in the sign.
+// The signed type, whose right shift copies the sign.
 alias Signed_u32 = vec4<i32>;
 
 const MAGNITUDE_f32: u32 = 0x7fffffffu;
@@ -12,7 +12,7 @@ const SIGN_f32: u32 = 0x80000000u;
 
 const INFINITE_f32: u32 = 0x7f800000u;
 
-// The ranks of a search next to those of -inf and of inf.
+// The ranks of a search beside the ranks of -inf and of inf.
 const ARGMIN_OF_NAN_f32: u32 = 0xfffffdu;
 
 const ARGMAX_OF_NAN_f32: u32 = 0xff000002u;
@@ -28,45 +28,45 @@ const LEAST_f32: u32 = 0x00800000u;
 
 const FRACTION_BITS_f32: u32 = 23u;
 
-// The bits of 2^-62. Of operands from there to below 2^63 neither the quotient nor a step on the way to it is subnormal or
-// infinite.
+// The bits of 2^-62. If operands are from 2^-62 to below 2^63, neither their quotient nor an intermediate value is
+// subnormal or infinite.
 const EASY_f32: u32 = 0x20800000u;
 
-// The bits of 2^63 less those of 2^-62.
+// The bits of 2^63 minus the bits of 2^-62.
 const EASY_SPAN_f32: u32 = 0x3e800000u;
 
-// From this fraction of a divisor on, a reciprocal that is one unit off can round a quotient the wrong way.
+// If a divisor's fraction is at least this, a reciprocal that is one unit off can round a quotient the wrong way.
 const LAST_FRACTION_f32: u32 = 0x007ffff0u;
 
-// As many integers lie between it and the next power of two as a significand has values.
+// The number of values of a significand, which is the number of integers from it to the next power of two.
 const UNIT_f32: f32 = 8388608.0;
 
 const EXPONENT_BITS_f32: u32 = 8u;
 
-// -0 to -inf, which are the least integers of the same bits.
+// Whether floats are from -0 to -inf: as integers, these bits are the least.
 fn is_negative_f32(x: vec4<f32>) -> vec4<bool> {
     return bitcast<vec4<i32>>(x) <= vec4<i32>(-8388608);
 }
 
-// The leading 12 bits of the significand, so that products with 12 others are exact.
+// The leading 12 bits of the significand, so that a product with a factor of 12 bits is exact.
 fn cut_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) & vec4<u32>(0xfffff000u));
 }
 
-// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
-// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
-// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+// Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
+// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
+// stands where a rewrite would exceed the error bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
-// The same by one of the fences of src/wgsl/fences.rs.
+// The same as opaque, by a fence of src/wgsl/fences.rs.
 fn behind_f32(x: vec4<f32>, fence: u32) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero << fence));
 }
 
-// x 2^k for x near 1 and k in -252..=254, of which the last nine bits count: half of k is added to the exponent of x,
-// the rest is a factor, so that only their product may leave the range.
+// x 2^k for x near 1 and k in -252..=254, of which the last nine bits count. Half of k is added to the exponent of x,
+// and the other half is a factor, so only their product may leave the range.
 fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     let half = k >> vec4<u32>(1u);
     let first = bitcast<vec4<f32>>(bitcast<vec4<i32>>(x) + (half << vec4<u32>(23u)));
@@ -74,14 +74,14 @@ fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     return first * second;
 }
 
-// An integer of few bits, in the last bits of one: the sum with 1.5 2^23 has it there.
+// A small whole number as an integer: the last bits of its sum with 1.5 2^23.
 fn last_bits_f32(k: vec4<f32>) -> vec4<i32> {
     return bitcast<vec4<i32>>(k + 12582912.0);
 }
 
-// a b + c where c is nearly -a b, as if the product were exact (Dekker, A floating-point technique for extending the
-// available precision, 1971). Its last fence keeps `residue(y, x, -e) + y * low` from becoming `y * ((x + low) - high)`, which
-// loses what is low: DXC writes that.
+// a b + c for c near -a b, as if the product were exact (Dekker, A floating-point technique for extending the available
+// precision, 1971). The last fence keeps `residue(y, x, -e) + y * low` from becoming `y * ((x + low) - high)`, which
+// loses `low`. DXC rewrites it so.
 fn residue_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
     let a_high = cut_f32(a);
     let a_low = a - a_high;
@@ -101,7 +101,7 @@ struct Split_f32 {
 fn split_f32(x: vec4<f32>) -> Split_f32 {
     let magnitude = magnitude_bits_f32(x);
     let subnormal = magnitude < vec4<u32>(0x00800000u);
-    // 2^149 x is an integer, so that nothing is flushed.
+    // 2^149 x is an integer, so no adapter flushes it.
     let normal = select(magnitude, bits_f32(vec4<f32>(magnitude)) - vec4<u32>(149u << 23u), subnormal);
     let bits = normal - vec4<u32>(0x3f3504f3u);
     let k = bitcast<vec4<i32>>(bits) >> vec4<u32>(23u);
@@ -119,17 +119,17 @@ fn nextafter_bf16(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return select(select(next, nan_f32(a), is_nan_f32(a)), nan_f32(b), is_nan_f32(b));
 }
 
-// The nearest whole number, of two the even one.
+// The nearest whole number, the even one of two.
 fn whole_f32(x: vec4<f32>) -> vec4<f32> {
     return round(x);
 }
 
-// What lies above the whole number below.
+// The fraction above the next whole number below.
 fn fraction_f32(x: vec4<f32>) -> vec4<f32> {
     return fract(x);
 }
 
-// The next whole number below, and in the next functions above and towards 0.
+// The next whole number below. The next two functions round up and towards 0.
 fn down_f32(x: vec4<f32>) -> vec4<f32> {
     return floor(x);
 }

@@ -1,5 +1,5 @@
-// Polynomials of f32 for the error function; those of erfc are of FreeBSD s_erff.c (Sun Microsystems,
-// 1993).
+// Polynomials of f32 for the error function. The polynomials of erfc are those of FreeBSD s_erff.c (Sun
+// Microsystems, 1993).
 
 // Polynomials of N. Juffa (erff, 2015).
 fn erf_f32(x: vec4<f32>) -> vec4<f32> {
@@ -17,7 +17,7 @@ fn erf_f32(x: vec4<f32>) -> vec4<f32> {
     r = r * s + 1.12819925e-1;
     r = r * s - 3.76125336e-1;
     r = r * s + 1.28379166e-1;
-    // r x may be subnormal where the sum is not.
+    // r x may be subnormal even if the sum is normal.
     let small = select(opaque_f32(r * x) + x, x * 1.12837917, t < vec4<f32>(1.0e-20));
     return select(select(small, large, t > vec4<f32>(0.927734375)), x, is_nan_f32(x));
 }
@@ -92,7 +92,7 @@ fn erfc_around_f32(s: vec4<f32>) -> vec4<f32> {
 
 const ERF_1_f32: f32 = 0.84506291151;
 
-// 11 bits, so that the square and 9/16 fit in one float.
+// Cuts x to 11 bits, so that its square and 9/16 fit in one float.
 fn cut_square_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) & vec4<u32>(0xffffe000u));
 }

@@ -2,7 +2,7 @@
 
 const LN2_f32: f32 = 0.69314718;
 
-// ln(2) in two parts, of which the high one times a small integer is exact.
+// ln(2) in two parts. The high part times a small integer is exact.
 const LN2_HIGH_f32: f32 = 0.69313812256;
 
 const LN2_LOW_f32: f32 = 9.0580006145e-6;
@@ -36,10 +36,10 @@ const SQUARED_f32: f32 = 16384.0;
 // Above, x + 1 is x to half an ulp.
 const WHOLE_f32: f32 = 1.0e9;
 
-// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; minimax polynomial, within 2^-28 of the
-// value.
+// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small. A minimax polynomial, within 2^-28 of
+// the value.
 fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
-    // Beyond these e^x is 0 and infinite.
+    // Beyond these, e^x is 0 or infinite.
     let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
     let k = round((bounded + more) * 1.44269504);
     let high = opaque_f32(bounded - k * 0.693145751953125);

@@ -1,5 +1,5 @@
-// Fast math: the builtins, as accurate as the adapter has them, with NaN, infinities and the ends of
-// the range decided here, as builtins may get these wrong.
+// Fast math: builtins, as accurate as the adapter's. NaN, infinities and the ends of the range are decided
+// here, because builtins may get them wrong.
 
 // `value` of x in low..=high, 0 below and infinite above.
 fn within_f32(value: vec4<f32>, x: vec4<f32>, low: f32, high: f32) -> vec4<f32> {

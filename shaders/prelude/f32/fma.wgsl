@@ -1,7 +1,7 @@
-// The fused forms of types that compute in f32. Those of 16 bits are rounded to odd first, so that the
-// rounding to fewer digits that follows is as if it were the only one.
+// The fused forms of types that compute in f32. A type of 16 bits is rounded to odd first, so that the
+// rounding to fewer digits that follows has the result of a single rounding.
 
-// Bits of a word.
+// The bits of a word.
 const WORD_u32: u32 = 32u;
 
 fn fma_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {

@@ -1,5 +1,5 @@
-// Polynomials of f32 for the gamma function: scripts/fit_gamma.py fits lgamma_tail_f32; the series
-// have Bernoulli's numbers.
+// Polynomials of f32 for the gamma function. scripts/fit_gamma.py fits lgamma_tail_f32, and the series have
+// Bernoulli's numbers.
 
 // 1 - Euler's constant
 const ONE_LESS_EULER_f32: f32 = 0.42278434;
@@ -19,7 +19,7 @@ fn lgamma_tail_f32(t: vec4<f32>) -> vec4<f32> {
     return q;
 }
 
-// What Stirling's series adds, of 1 / x^2 and times x.
+// Stirling's series, of 1 / x^2 and times x.
 fn stirling_tail_f32(z: vec4<f32>) -> vec4<f32> {
     return 8.3333333e-2 + z * (-2.7777778e-3 + z * 7.9365079e-4);
 }

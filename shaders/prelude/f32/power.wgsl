@@ -1,10 +1,10 @@
 // Powers and roots of f32.
 
-// Beyond, a power of what is not 1 is 0 or infinite.
+// Beyond, a power of a number other than 1 is 0 or infinite.
 const LARGE_EXPONENT_f32: f32 = 4294967296.0;
 
-// x^y for finite x > 0 and |y| <= LARGE_EXPONENT. x = 2^n (1 + f), and log2(1 + f) = s c(s^2) with s = f / (2 + f), whose
-// minimax polynomial has 2 / ln(2) for its first coefficient; all is carried in two parts, which multiply y.
+// x^y for finite x > 0 and |y| <= LARGE_EXPONENT. x = 2^n (1 + f), and log2(1 + f) = s c(s^2) with s = f / (2 + f). The
+// minimax polynomial c begins with 2 / ln(2). The logarithm is computed in two parts, which multiply y.
 fn pow_positive_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let split = split_f32(x);
     let inverse = 1.0 / (2.0 + split.f);
@@ -18,22 +18,22 @@ fn pow_positive_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let c = opaque_f32(2.8853900433 + q);
     let c_low = opaque_f32(2.8853900433 - c) + q;
     let product = opaque_f32(s * c);
-    // What s lost counts by the slope, c + 2 q.
+    // The rounding error of s, times the slope c + 2 q.
     let product_low = residue_f32(s, c, -product) + s * c_low + s_low * (c + 2.0 * q);
     let log = opaque_f32(split.k + product);
     let log_low = product_low - opaque_f32(opaque_f32(log - split.k) - product);
     let e = opaque_f32(y * log);
     let e_low = residue_f32(y, log, -e) + y * log_low;
-    // Where it is not small, the sum is far beyond the range.
+    // If it is not small, the sum is far out of range.
     return exp2_of_sum_f32(e, clamp(e_low, vec4<f32>(-1.0e-3), vec4<f32>(1.0e-3)));
 }
 
-// A guess from a third of the exponent, then Halley's method twice; before the second turn the
-// guess is cut to 12 bits, so that its square is exact (FreeBSD s_cbrt.c, K. C. Ng and D. H. Bailey).
+// A guess by a third of the exponent, then Halley's method twice. Before the second iteration, the guess is
+// cut to 12 bits, so that its square is exact (FreeBSD s_cbrt.c, K. C. Ng and D. H. Bailey).
 fn cbrt_f32(x: vec4<f32>) -> vec4<f32> {
     let magnitude = magnitude_bits_f32(x);
-    // Near the ends of the range the steps would leave it: there 2^96 x has 2^32 times the root, and
-    // 2^150 x, of the integer that a subnormal is, 2^50 times.
+    // Near the ends of the range, intermediate values would leave it. The root of 2^96 x is 2^32 times the root
+    // of x. A subnormal is taken as the integer 2^150 x, whose root is 2^50 times the root of x.
     let high = magnitude > vec4<u32>(0x6f800000u);
     let low = magnitude < vec4<u32>(0x0f800000u);
     let subnormal = magnitude < vec4<u32>(0x00800000u);

@@ -1,6 +1,6 @@
 // Reduction and polynomials of f32 for trigonometry.
 
-// A quadrant and what remains of an angle.
+// A quadrant and the rest of an angle.
 struct Reduced_f32 {
     r: vec4<f32>,
     quadrant: vec4<u32>,
@@ -14,16 +14,15 @@ const HALF_PI_C: f32 = 7.549533620476723e-08;
 
 const HALF_PI_D: f32 = 2.5633440682570896e-12;
 
-// Subtracts k pi/2 in four parts, of which the first three have 12 bits, so that their products
-// with k < 2^12 are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980). The sum with 2^23 has
-// k in its low bits.
+// Subtracts k pi/2 in four parts. The first three have 12 bits, so their products with k < 2^12 are exact (Cody
+// and Waite, Software Manual for the Elementary Functions, 1980). The sum with 2^23 has k in its low bits.
 fn reduce_small_f32(x: vec4<f32>) -> Reduced_f32 {
     let k = round(x * 0.636619772);
     let r = opaque_f32(opaque_f32(opaque_f32(x - k * HALF_PI_A) - k * HALF_PI_B) - k * HALF_PI_C) - k * HALF_PI_D;
     return Reduced_f32(r, bits_f32(k + UNIT_f32));
 }
 
-// 96 bits of 2/pi, modulo 2^96, of every eighth exponent from 2 on.
+// 96 bits of 2/pi, modulo 2^96, for every eighth exponent from 2 on.
 const WINDOWS_f32 = array<vec3<u32>, 16>(
     vec3<u32>(0x000000a2u, 0xf9836e4eu, 0x441529fcu),
     vec3<u32>(0x0000a2f9u, 0x836e4e44u, 0x1529fc27u),
@@ -50,8 +49,8 @@ struct Angle_f32 {
 }
 
 // Multiplies the significand by the bits of 2/pi that matter for its exponent, in 2.62 fixed point (Payne and Hanek,
-// Radian reduction for trigonometric functions, 1983). Infinity becomes NaN. A lane alone, as few are so large: what
-// it needs would else be held for all four while they are small.
+// Radian reduction for trigonometric functions, 1983). Infinity becomes NaN. It takes one lane, because few angles are
+// so large, and four lanes would hold more registers for all angles.
 fn reduce_large_f32(x: f32) -> Angle_f32 {
     let bits = bitcast<u32>(x);
     let window = WINDOWS_f32[(bits >> 26u) & 15u];
@@ -60,8 +59,8 @@ fn reduce_large_f32(x: f32) -> Angle_f32 {
     let bottom = significand * window.y + carried;
     let carry = select(0u, 1u, bottom < carried);
     let top = significand * window.x + high_word_u32(significand, window.y) + carry;
-    // What is left of the nearest quadrant, signed, in 2^-32 of one: twelve bits, whose product with as many of pi/2
-    // is exact, and the rest.
+    // The signed rest beyond the nearest quadrant, in units of 2^-32 quadrants: twelve bits, whose product with twelve
+    // bits of pi/2 is exact, and the remaining bits.
     let left = bitcast<i32>((top << 2u) | (bottom >> 30u));
     let high = ((left >> 19u) + 1) >> 1u;
     let low = f32(left - (high << 20u)) + f32((bottom & 0x3fffffffu) >> 6u) * 5.9604644775390625e-8;
@@ -71,15 +70,15 @@ fn reduce_large_f32(x: f32) -> Angle_f32 {
     return Angle_f32(bitcast<f32>(select(bitcast<u32>(r), QUIET_f32, nan)), (top + 0x20000000u) >> 30u);
 }
 
-// The first 12 bits of pi/2 over 2^12, what is left of it, and all over 2^32.
+// The first 12 bits of pi/2 over 2^12, the remaining bits, and pi/2 over 2^32.
 const HALF_PI_LEADING_f32: f32 = 0.0003833770751953125;
 
 const HALF_PI_TRAILING_f32: f32 = 1.1812177547199099e-07;
 
 const HALF_PI_UNIT_f32: f32 = 3.6572953e-10;
 
-// Sine of quadrant `quadrant` plus r; minimax polynomials of N. Juffa (sinf and cosf, 2015). Both have the form
-// b + b s (...), with r for b or 1, so that only their coefficients are chosen.
+// Sine of quadrant `quadrant` plus r, by minimax polynomials of N. Juffa (sinf and cosf, 2015). Both have the form
+// b + b s (...), where b is r or 1, so a quadrant selects coefficients alone.
 fn sine_of_reduced_f32(reduced: Reduced_f32) -> vec4<f32> {
     let odd = (reduced.quadrant & vec4<u32>(1u)) != vec4<u32>(0u);
     let s = reduced.r * reduced.r;
@@ -92,7 +91,7 @@ fn sine_of_reduced_f32(reduced: Reduced_f32) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(value) ^ ((reduced.quadrant << vec4<u32>(30u)) & vec4<u32>(SIGN_f32)));
 }
 
-// Of magnitudes.
+// Reduces magnitudes.
 fn reduce_f32(x: vec4<f32>) -> Reduced_f32 {
     var reduced = reduce_small_f32(x);
     let large = x > vec4<f32>(6000.0);
@@ -121,7 +120,7 @@ fn reduce_f32(x: vec4<f32>) -> Reduced_f32 {
     return reduced;
 }
 
-// The same angle a quadrant further.
+// The angle plus a quadrant.
 fn turned_f32(reduced: Reduced_f32) -> Reduced_f32 {
     return Reduced_f32(reduced.r, reduced.quadrant + 1u);
 }
@@ -152,14 +151,14 @@ const TINY_ANGLE_f32: f32 = 2.4414062e-4;
 
 const PI_f32: f32 = 3.14159274101257324;
 
-// What is left of pi.
+// The low part of pi.
 const PI_LOW_f32: f32 = -8.74227765734758577e-8;
 
 const QUARTER_PI_f32: f32 = 0.785398185253143;
 
 const HALF_PI_LOW_f32: f32 = -4.37113900018624283e-8;
 
-// pi/2 in two parts, the high one rounded down.
+// pi/2 in two parts, with the high part rounded down.
 const ACOS_f32: f32 = 1.5707962513;
 
 const ACOS_LOW_f32: f32 = 7.5497894159e-8;

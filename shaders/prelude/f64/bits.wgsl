@@ -1,6 +1,6 @@
 // f64 by its bits, and between f64 and other types.
 
-// What shifts in the sign.
+// The signed type, whose right shift copies the sign.
 alias Signed_u64 = vec4<i64>;
 
 const MAGNITUDE_f64: u64 = 0x7ffffffffffffffflu;
@@ -9,7 +9,7 @@ const SIGN_f64: u64 = 0x8000000000000000lu;
 
 const INFINITE_f64: u64 = 0x7ff0000000000000lu;
 
-// The ranks of a search next to those of -inf and of inf.
+// The ranks of a search beside the ranks of -inf and of inf.
 const ARGMIN_OF_NAN_f64: u64 = 0x1ffffffffffffdlu;
 
 const ARGMAX_OF_NAN_f64: u64 = 0xffe0000000000002lu;
@@ -32,7 +32,7 @@ fn is_negative_f64(x: vec4<f64>) -> vec4<bool> {
     return bitcast<vec4<i64>>(x) <= vec4<i64>(-4503599627370496li);
 }
 
-// The leading 21 bits of the significand, so that products with 32 others are exact.
+// The leading 21 bits of the significand, so that a product with a factor of 32 bits is exact.
 fn cut_f64(x: vec4<f64>) -> vec4<f64> {
     return bitcast<vec4<f64>>(bits_f64(x) & vec4<u64>(0xffffffff00000000lu));
 }
@@ -72,7 +72,7 @@ fn narrowed_f64(x: vec4<f64>, odd: bool) -> vec4<f32> {
     let magnitude = magnitude_bits_f64(x);
     let exponent = vec4<i32>(vec4<u32>(magnitude >> vec4<u32>(52u))) - vec4<i32>(896);
     let significand = (magnitude & vec4<u64>(FRACTION_f64)) | vec4<u64>(LEAST_f64);
-    // Below the least normal f32 more digits are lost.
+    // A subnormal f32 has fewer digits.
     let lost_bits = vec4<u32>(clamp(vec4<i32>(30) - exponent, vec4<i32>(29), vec4<i32>(60)));
     let kept = significand >> lost_bits;
     let lost = significand - (kept << lost_bits);
@@ -109,7 +109,7 @@ fn cast_u32_f64(x: vec4<u32>) -> vec4<f64> {
     return vec4<f64>(x);
 }
 
-// Both halves are exact, so the sum is the one rounding.
+// Both halves are exact, so the sum alone rounds.
 fn cast_u64_f64(x: vec4<u64>) -> vec4<f64> {
     return vec4<f64>(high_u64(x)) * 4294967296.0 + vec4<f64>(low_u64(x));
 }
@@ -150,8 +150,8 @@ fn cast_f64_u32(x: vec4<f64>) -> vec4<u32> {
     return low_u64(min(cast_f64_u64(x), vec4<u64>(0xfffffffflu)));
 }
 
-// The nearest whole number by a sum whose steps are 1: the builtins of llvmpipe round 1.5 to 1, and leave fractions above
-// 2^24, where its vectors are shorter than 512 bits. From 2^52 on there are none.
+// The nearest whole number, by a sum with 2^52, whose steps are 1. The builtins of llvmpipe round 1.5 to 1, and leave
+// fractions above 2^24 if vectors are shorter than 512 bits. From 2^52 on, floats have no fractions.
 fn whole_f64(x: vec4<f64>) -> vec4<f64> {
     let magnitude = abs(x);
     let near = opaque_f64(magnitude + UNIT_f64) - UNIT_f64;

@@ -58,8 +58,7 @@ fn exp_scaled_f64(x: vec4<f64>, up: i32) -> vec4<f64> {
     return select(exp_of_sum_f64(x, vec4<f64>(0.0), up), x, is_nan_f64(x));
 }
 
-// e^(r c) with c in two parts, of which the first has 21 bits, so that its product with a cut r is
-// exact.
+// e^(r c) with c in two parts. The first has 21 bits, so its product with a cut r is exact.
 fn exp_of_product_f64(r: vec4<f64>, first: f64, rest: f64) -> vec4<f64> {
     let cut = cut_f64(r);
     let high = cut * first;

@@ -1,4 +1,4 @@
-// Bits of a word.
+// The bits of a word.
 const WORD_u64: u32 = 64u;
 
 fn fma_f64(a: vec4<f64>, b: vec4<f64>, c: vec4<f64>) -> vec4<f64> {

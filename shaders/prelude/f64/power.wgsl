@@ -78,7 +78,7 @@ fn pow_positive_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
 
 fn cbrt_f64(x: vec4<f64>) -> vec4<f64> {
     let magnitude = magnitude_bits_f64(x);
-    // 2^1074 x of a subnormal is an integer, and has 2^358 times the root.
+    // If x is subnormal, 2^1074 x is an integer, whose root is 2^358 times the root of x.
     let subnormal = magnitude < vec4<u64>(LEAST_f64);
     let a = bitcast<vec4<f64>>(select(magnitude, bits_f64(cast_u64_f64(magnitude)), subnormal));
     let guess = bitcast<vec4<f64>>(vec4<u64>(high_u64(bits_f64(a)) / vec4<u32>(3u) + vec4<u32>(715094163u)) << vec4<u32>(32u));

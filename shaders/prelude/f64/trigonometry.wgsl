@@ -1,6 +1,6 @@
 // Reduction and polynomials of f64 for trigonometry (FreeBSD msun, Sun Microsystems, 1993).
 
-// A quadrant and what remains of an angle, in two parts.
+// A quadrant and the rest of an angle, in two parts.
 struct Reduced_f64 {
     r: vec4<f64>,
     tail: vec4<f64>,
@@ -22,7 +22,7 @@ const INVERSE_TAU = array<u32, 39>(
     0x1580cc11u, 0xbf1edaeau, 0xfc33ef08u
 );
 
-// Bits `at` to `at + 32` of 1 / (2 pi), in each lane; none before the point.
+// Bits `at` to `at + 32` of 1 / (2 pi) in each lane. Bits before the point are 0.
 fn bits_of_inverse_tau(at: vec4<i32>) -> vec4<u64> {
     var words = INVERSE_TAU;
     let word = at >> vec4<u32>(5u);
@@ -35,8 +35,8 @@ fn bits_of_inverse_tau(at: vec4<i32>) -> vec4<u64> {
     return (both >> (vec4<u32>(32u) - (vec4<u32>(at) & vec4<u32>(31u)))) & vec4<u64>(0xfffffffflu);
 }
 
-// Subtracts k pi/2 in four parts, of which the first three have 33 bits, so that their products
-// with k < 2^20 are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980).
+// Subtracts k pi/2 in four parts. The first three have 33 bits, so their products with k < 2^20 are exact
+// (Cody and Waite, Software Manual for the Elementary Functions, 1980).
 fn reduce_small_f64(x: vec4<f64>) -> Reduced_f64 {
     let k = whole_f64(x * 6.36619772367581382433e-01lf);
     let r1 = opaque_f64(x - k * 1.57079632673412561417e+00lf);
@@ -51,7 +51,7 @@ fn reduce_small_f64(x: vec4<f64>) -> Reduced_f64 {
 }
 
 // The significand times 192 bits of 1 / (2 pi) that matter for its exponent (Payne and Hanek, Radian
-// reduction for trigonometric functions, 1983), of which 128 are kept.
+// reduction for trigonometric functions, 1983). 128 bits are kept.
 fn reduce_large_f64(x: vec4<f64>) -> Reduced_f64 {
     let bits = magnitude_bits_f64(x);
     let significand = (bits & vec4<u64>(FRACTION_f64)) | vec4<u64>(LEAST_f64);
@@ -74,7 +74,7 @@ fn reduce_large_f64(x: vec4<f64>) -> Reduced_f64 {
     }
     var top = (product[5] << shift) | product[4];
     var rest = (product[3] << shift) | product[2];
-    // Round to the nearest quadrant; what remains is a signed fraction of it.
+    // Round to the nearest quadrant. The rest is a signed fraction of a quadrant.
     var quadrant = vec4<u32>((top + vec4<u64>(0x2000000000000000lu)) >> vec4<u32>(62u)) & vec4<u32>(3u);
     top -= vec4<u64>(quadrant) << vec4<u32>(62u);
     let above_half = (top & vec4<u64>(SIGN_f64)) != vec4<u64>(0lu);

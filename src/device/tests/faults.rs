@@ -16,7 +16,7 @@ struct Twins {
     lent: Option<wgpu::Buffer>,
 }
 
-/// A program: what it does is decided by numbers, so that it runs again as it ran.
+/// A program. Numbers decide its steps, so it can be run again.
 struct Program<'a> {
     device: &'a Device,
     /// Of a device that is none of the CPU.
@@ -39,7 +39,7 @@ impl Program<'_> {
         self.all[i].clone()
     }
 
-    /// What is computed of two tensors, of their shape, on either device.
+    /// A random expression of two tensors, of their shape, on either device.
     fn expr(&mut self, a: &Twins, b: &Twins) -> [Expr<f32>; 2] {
         let form = self.random.below(7);
         let of = |a: &Tensor<f32>, b: &Tensor<f32>| match form {
@@ -54,7 +54,7 @@ impl Program<'_> {
         [of(&a.own, &b.own), of(&a.cpu, &b.cpu)]
     }
 
-    /// What the device did, unless it says why it did not.
+    /// The result of the device, unless it returned an error.
     fn done<T>(&self, outcome: Result<T>) -> Option<T> {
         match outcome {
             Ok(done) => Some(done),
@@ -69,7 +69,7 @@ impl Program<'_> {
         }
     }
 
-    /// Reads a tensor: its elements are those of its twin, or an error says why there are none.
+    /// Reads a tensor. Its elements are those of its twin, or the read returns an error.
     fn read(&self, twins: &Twins) {
         let waits = self.device.backend().can_wait("read").is_ok();
         let read = if waits { twins.own.to_vec() } else { pollster::block_on(twins.own.to_vec_async()) };
@@ -83,7 +83,7 @@ impl Program<'_> {
         }
     }
 
-    /// Keeps what both devices made; what the device refused is nowhere.
+    /// Keeps the results of both devices. A refused result is dropped on both.
     fn keep(&mut self, own: Result<Tensor<f32>>, cpu: impl FnOnce() -> Result<Tensor<f32>>) {
         if let Some(own) = self.done(own) {
             let cpu = MemoryFault::without(|| cpu().unwrap());
@@ -91,7 +91,7 @@ impl Program<'_> {
         }
     }
 
-    /// What the twin does too, if the device did it.
+    /// Work that the twin repeats, if the device did it.
     fn both(&self, own: Result<()>, cpu: impl FnOnce() -> Result<()>) {
         if self.done(own).is_some() {
             MemoryFault::without(|| cpu().unwrap());
@@ -204,12 +204,12 @@ impl Program<'_> {
     }
 }
 
-/// The twin of what is uploaded.
+/// The twin of an upload.
 fn upload(numbers: &[f32]) -> Result<Tensor<f32>> {
     Device::cpu().upload(numbers, [SIDE, SIDE])
 }
 
-/// Runs a program of up to 40 steps. `is_sound` says whether what is written anew at its end cannot fail.
+/// Runs a program of up to 40 steps. `is_sound` says whether writes at its end cannot fail.
 fn run(device: &Device, gpu: Option<&Gpu>, seed: u64, may_fail: bool, is_sound: impl Fn() -> bool) {
     let mut random = Random(seed);
     let steps = 2 + random.below(39);
@@ -221,7 +221,7 @@ fn run(device: &Device, gpu: Option<&Gpu>, seed: u64, may_fail: bool, is_sound: 
     (0..steps).for_each(|_| program.step());
     for twins in &program.all {
         program.read(twins);
-        // What is written anew is sound.
+        // A tensor that is written again is valid.
         if twins.lent.is_none() && is_sound() {
             twins.own.assign(3.0).unwrap();
             assert_eq!(twins.own.to_vec().unwrap(), [3.0; SIDE * SIDE]);

@@ -262,7 +262,7 @@ impl Connection {
             return;
         };
         if buffer.get_mapped_range(..).is_err() {
-            let _ = self.failures.lost.set("it makes no buffers any more".into());
+            let _ = self.failures.lost.set("it no longer makes buffers".into());
         }
     }
 

@@ -12,7 +12,7 @@ use crate::gpu::pipelines;
 use crate::options::Options;
 use crate::{AnyTensor, Device};
 
-/// Such a device of each adapter. Another thread does what the loop of a browser's events does.
+/// A device of each adapter that reports late. Another thread stands for the browser's event loop.
 pub(crate) fn each(test: impl Fn(Device, &Gpu)) {
     for found in pollster::block_on(crate::gpu::find()) {
         let opened = pollster::block_on(Connection::open(found, &Options::default())).unwrap();
@@ -46,7 +46,7 @@ fn fail(gpu: &Gpu) {
     connection.create(connection.limits.max_buffer_size + 4).unwrap();
 }
 
-/// What `work` makes while reports are held back.
+/// Runs `work` while reports are held back.
 fn before_it_is_told<T>(gpu: &Gpu, work: impl FnOnce() -> T) -> T {
     let is_late = &gpu.parts.connection.failures.is_late;
     is_late.store(true, Ordering::Relaxed);
@@ -115,7 +115,7 @@ fn a_failure_is_told_by_what_it_touches() {
             let early = (&good + 1.0).eval().unwrap();
             assert_eq!(early.to_vec_async().await.unwrap(), [2.0, 3.0]);
 
-            // What was recorded before, and what is written between the failure and its report.
+            // Work that was recorded before, and writes between the failure and its report.
             let before = (&good * 2.0).eval().unwrap();
             let beside = device.full([2], 7.0_f32).unwrap();
             let (after, next, first, second) = before_it_is_told(gpu, || {
@@ -128,10 +128,10 @@ fn a_failure_is_told_by_what_it_touches() {
             assert!(refused(first.await) && refused(second.await));
             assert_eq!(before.to_vec_async().await.unwrap(), [2.0, 4.0]);
             assert_eq!(beside.to_vec_async().await.unwrap(), [7.0, 7.0]);
-            // As long as they live, and for what would read them.
+            // The error stays as long as the tensors live, and every reader of them gets it.
             assert!(refused((&after + 1.0).eval()) && refused(after.assign(&good)));
             assert!(refused(after.to_vec_async().await));
-            // What was there before is as it was, and what comes is right.
+            // Earlier tensors are unchanged, and later work is right.
             assert_eq!(good.to_vec_async().await.unwrap(), [1.0, 2.0]);
             assert_eq!(early.to_vec_async().await.unwrap(), [2.0, 3.0]);
             let later = (&good * 3.0 + &early).eval_async().await.unwrap();

@@ -1,4 +1,4 @@
-//! Long work, cut in time as on a slow GPU: adapters are opened with such a low rate that small work is long.
+//! Long work is cut as on a slow GPU. Adapters are opened with a rate so low that small work counts as long.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn bytes(exprs: &[AnyExpr]) -> Result<Vec<Vec<u8>>> {
     AnyExpr::eval_all(exprs)?.iter().map(|result| result.to_bytes()).collect()
 }
 
-/// What a device makes of a program, as bytes.
+/// The result of a program on a device, as bytes.
 type Run = fn(&Device) -> Result<Vec<Vec<u8>>>;
 
 /// A program of each kind.
@@ -112,7 +112,7 @@ const KINDS: &[(&str, Run)] = &[
     }),
 ];
 
-/// What runs on a handle of an adapter, by submissions, and the bits.
+/// The submissions of work on a handle of an adapter, and the bits.
 fn recorded(gpu: &Arc<Gpu>, run: Run) -> (Vec<Vec<u64>>, Vec<Vec<u8>>) {
     gpu.parts.recorder.take_log();
     let bits = run(&Device::from_backend(gpu.clone())).unwrap();
@@ -180,7 +180,7 @@ fn slow() -> Option<Arc<Gpu>> {
     Some(Arc::new(Gpu::of(gpu.parts.clone(), target)))
 }
 
-/// What takes seconds on a slow GPU, planned for it: no kernel takes more than 250 ms.
+/// Work that takes seconds on a slow GPU is planned so that no kernel takes more than 250 ms.
 #[test]
 fn no_dispatch_takes_long_on_a_slow_gpu() {
     let Some(gpu) = slow() else { return };
@@ -230,7 +230,7 @@ fn turns_that_take_long_are_several_kernels() {
     assert!((3..50).contains(&kernels(60_000)), "{}", kernels(60_000));
 }
 
-/// How fast an adapter is, is found by a copy, of which nothing is left. Of one on the host's processor it is not asked.
+/// A copy measures an adapter's rate, and leaves no memory behind. An adapter on the host's processor is not measured.
 #[test]
 fn an_adapter_tells_its_rate() {
     for found in pollster::block_on(adapters::find()) {

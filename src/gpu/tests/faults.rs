@@ -33,13 +33,13 @@ impl Faults {
         Some(wgpu::Error::Validation { source: "on purpose".into(), description })
     }
 
-    /// What is reported of a call later, with the error if it is refused.
+    /// The late report of a call, with the error if it is refused.
     pub(in crate::gpu) fn after(&self, mut answers: Vec<Answer>) -> Vec<Answer> {
         answers.extend(self.next().map(|error| Box::pin(std::future::ready(Some(error))) as Answer));
         answers
     }
 
-    /// Lets so many calls be refused, from the n-th on; none, where that is 0.
+    /// Refuses a number of calls, from the n-th on, or none if n is 0.
     pub(crate) fn refuse(&self, n: u64, many: u64) {
         self.many.store(many, Ordering::Relaxed);
         self.left.store(n, Ordering::Relaxed);

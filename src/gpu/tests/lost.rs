@@ -12,7 +12,7 @@ use crate::{Device, Tensor};
 /// Longer than any of this takes.
 const HANGS: Duration = Duration::from_secs(120);
 
-/// A device of each adapter, and what loses it.
+/// A device of each adapter, and a way to lose it.
 fn each(test: impl Fn(Device, Arc<Gpu>)) {
     for found in pollster::block_on(crate::gpu::find()) {
         let gpu = pollster::block_on(crate::gpu::open(found, &Options::default())).unwrap();
@@ -25,7 +25,7 @@ fn lose(gpu: &Gpu) {
     gpu.parts.connection.device.destroy();
 }
 
-/// What `work` returns, on another thread.
+/// Runs `work` on another thread.
 fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || send.send(work()));
@@ -36,7 +36,7 @@ fn is_lost<T>(result: Result<T>) -> bool {
     result.is_err_and(|error| error.kind() == ErrorKind::Lost)
 }
 
-/// Every call that needs the device, and what does not.
+/// Every call that needs the device, and calls that do not.
 fn check(device: &Device, x: &Tensor<f32>) {
     assert!(is_lost(device.synchronize()), "{device:?}");
     assert!(device.is_lost());
@@ -98,7 +98,7 @@ fn lost_with_work_recorded_and_bytes_on_their_way() {
             check(&device, &original);
             readings.into_iter().map(pollster::block_on).collect()
         });
-        // Those begun before may have arrived; none is wrong, and those begun after are errors.
+        // Reads that began before the loss may have arrived, with right elements. Later reads are errors.
         for (i, reading) in outcome.into_iter().enumerate() {
             let at = 300.0 * i as f32;
             match reading {

@@ -13,10 +13,10 @@ use crate::plan::Target;
 use crate::tuning::Tuning;
 use crate::{AnyExpr, DType, Device, Expr, ReduceOptions, Result, f16, reductions};
 
-/// Lengths around what vectors, groups and blocks have.
+/// Lengths around those of vectors, groups and blocks.
 const LENGTHS: [usize; 18] = [1, 2, 3, 4, 5, 8, 15, 16, 17, 33, 64, 65, 100, 129, 300, 1024, 4097, 9000];
 
-/// What exponentials are in has bounds, and no bits.
+/// Reductions with exponentials have bounds, and no fixed bits.
 const BOUNDED: [&str; 3] = ["softmax", "log_softmax", "logsumexp"];
 
 /// A tensor of random numbers that broadcasts to a shape, under a view of some kind.
@@ -83,7 +83,7 @@ fn drawn(device: &Device, name: &str, seed: u64) -> Result<Vec<AnyExpr>> {
     }
     x = x.broadcast_to(shape.clone());
     if is_product && of == DType::F32 {
-        // Whose products stay clear of what adapters flush.
+        // Their products stay above subnormals, which adapters flush.
         x = AnyExpr::call("add", &[AnyExpr::call("mul", &[x, scalar(1e-6)]), scalar(1.0)]);
     }
     if !takes(of) {
@@ -151,7 +151,7 @@ fn partial_results_larger_than_a_binding() {
                 parts += usize::from(explained.contains(" parts, the first as above"));
                 let got = match &exprs[..] {
                     [only] => {
-                        // What was planned is what runs.
+                        // The explanation lists the kernels that run.
                         only.warm_up(device)?;
                         let warm = device.memory().pipelines;
                         let got = only.to_bytes()?;

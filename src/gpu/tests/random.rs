@@ -12,7 +12,7 @@ impl Random {
         (self.0 >> 33) as usize % n
     }
 
-    /// Whether so many of a hundred are.
+    /// True with a chance in percent.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

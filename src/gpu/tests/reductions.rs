@@ -15,7 +15,7 @@ use crate::plan::Target;
 use crate::tuning::Tuning;
 use crate::{Device, Expr, Tensor};
 
-/// What a program gives, as bytes.
+/// The result of a program, as bytes.
 fn given(backend: Arc<dyn Backend>, program: &Program) -> Vec<u8> {
     let schedule = Schedule::only(program.clone());
     let storage = backend.clone().run(&schedule, Destination::New, None).unwrap().swap_remove(0);
@@ -60,7 +60,7 @@ fn gpus() -> &'static [(String, Arc<Gpu>)] {
     })
 }
 
-/// Bits, of which those of a NaN are one.
+/// Bits, with one pattern for every NaN.
 fn canonical(bytes: &[u8], dtype: DType) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     match dtype {
@@ -99,7 +99,7 @@ fn values<T: Element>(random: &mut Random, count: usize, make: &impl Fn(&mut Ran
     (0..count).map(|_| make(random)).collect()
 }
 
-/// Holds that all devices give what the CPU path gives.
+/// Checks that all devices have the CPU path's results.
 fn check<T: Element>(
     random: &mut Random,
     shape: &[usize],
@@ -191,7 +191,7 @@ const NUMBERS: [ReduceOp; 6] =
 fn folds_of_f32() {
     let near = |random: &mut Random| (random.below(1 << 24) as f32 - 8e6) / 7e6;
     sweep::<f32>(1, 50, &[ReduceOp::Sum], near);
-    // Whose products stay clear of what adapters flush.
+    // Their products stay above subnormals, which adapters flush.
     let by_one = |random: &mut Random| {
         let factor = 1.0 + random.below(1000) as f32 / 1e6;
         if random.below(2) == 0 { factor } else { -1.0 / factor }

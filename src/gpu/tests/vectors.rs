@@ -89,7 +89,7 @@ fn joined_vectors_are_those_apart() {
     }
 }
 
-/// All numbers of f16, and for each two neighbours what lies halfway and on either side of that.
+/// All numbers of f16, and for each two neighbours the number halfway and the numbers on either side of it.
 #[test]
 fn f16_is_converted_and_rounded_as_ieee_says() {
     let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();

@@ -11,7 +11,7 @@ use crate::{AnyExpr, AnyTensor, Device, ReduceOptions};
 
 const GIB: usize = 1 << 30;
 
-/// What WebGPU guarantees of bindings, with buffers of so many bytes.
+/// WebGPU's guarantees of bindings, with buffers of a number of bytes.
 fn limits(binding: usize) -> Cuts {
     Cuts::new(2 * GIB as u64, binding as u64, 256, MOST_ELEMENTS)
 }
@@ -29,7 +29,7 @@ fn schedule(expr: &AnyExpr, shape: &Shape) -> Schedule {
     Schedule::new(&[expr.node().unwrap()], shape, BOUNDS).unwrap()
 }
 
-/// The commands of an expression into a new storage, of which what every list must be is checked.
+/// The commands of an expression into a new storage, with the invariants of every list checked.
 fn new(expr: &AnyExpr, cuts: Cuts) -> Commands {
     let schedule = schedule(expr, expr.shape().unwrap());
     checked(lower(&schedule, Destination::New, GPU, cuts).unwrap().0, cuts)
@@ -124,7 +124,7 @@ fn a_long_sum_is_several_passes() {
     let (kernels, slots) = counts(&commands);
     assert_eq!((kernels, slots), (2, 2), "{commands:?}");
     assert_eq!((commands.notes[0].parts, commands.notes[0].passes), (1, kernels));
-    // Each pass reads what the one before stored, which is let go after it.
+    // Each pass reads the result of the pass before, which is freed after it.
     for pair in commands.dispatches.windows(2) {
         assert_eq!(pair[0].writes[0].number, pair[1].plan.reads[0].number);
     }
@@ -198,7 +198,7 @@ fn what_overlaps_is_assigned_by_a_temporary() {
     let commands = into(&to, &call("neg", &[&from]), limits(128 << 20));
     assert_eq!(counts(&commands), (2, 1));
     assert!(commands.writes[0].is_read);
-    // What lies apart in one storage too, and is read through the binding of the result.
+    // Operands that lie apart in one storage too, and are read through the binding of the result.
     let (to, from) = (x.slice(0, 500..).tensor().unwrap(), x.slice(0, ..500));
     let commands = into(&to, &call("neg", &[&from]), limits(128 << 20));
     assert_eq!(counts(&commands), (1, 0));

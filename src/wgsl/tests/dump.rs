@@ -147,7 +147,7 @@ impl Folder {
         }
     }
 
-    /// Long expressions, whose time to compile is what counts.
+    /// Long expressions, to measure the time to compile.
     fn chains(&mut self) {
         let x = Device::cpu().zeros::<f32>(FLAT).unwrap();
         self.write("chain_five", &((((&x * 2.0 + 1.0).exp() - 0.5).relu()) / &x), Math::Precise, false);

@@ -120,7 +120,7 @@ pub(super) fn cumsum<T: Element>(
     passes.swap_remove(if is_last { passes.len() - 1 } else { 0 })
 }
 
-/// What runs of an expression where rows are stages.
+/// The plan of an expression whose rows are stages.
 pub(super) fn scheduled(expr: &AnyExpr) -> Schedule {
     let node = expr.node().unwrap();
     let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
@@ -165,7 +165,7 @@ fn inner(field: &Tensor<f32>) -> Expr<f32> {
     field.slices((1..-1, 1..-1))
 }
 
-/// What lies around each element that is not of the border.
+/// The neighbours of each inner element.
 fn stencil(field: &Tensor<f32>) -> Expr<f32> {
     let (above, left) = (field.slices((..-2, 1..-1)), field.slices((1..-1, ..-2)));
     above + field.slices((2.., 1..-1)) + left + field.slices((1..-1, 2..)) - inner(field) * 4.0
@@ -181,7 +181,7 @@ fn mandelbrot(real: &Tensor<f32>, imaginary: &Tensor<f32>) -> Expr<u32> {
     n
 }
 
-/// A walk along the rows of a table, and what lies beside it in another.
+/// A walk along the rows of a table, and the elements beside it in another table.
 fn walk(table: &Tensor<f32>, bytes: &Tensor<u8>) -> Expr<f32> {
     let shape = table.shape().clone();
     let (row, zero) = (Expr::coordinate(shape.clone(), 0), Expr::scalar(0.0_f32));
@@ -311,7 +311,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("lookup_rows_llvmpipe", map_on(HOST, &a.take(&i, 0))),
         ("roll", map(&a.roll([1, 1], [0, 1]))),
         ("two_types", two_results(&(&a + &row), &a.gt(&row))),
-        // Random numbers; and a loop, with what all its turns share.
+        // Random numbers, and a loop with an operand that all iterations share.
         ("uniform", map(&Expr::<f32>::uniform([64 * n, 256], 1))),
         ("mandelbrot", map(&mandelbrot(&a, &row))),
         // A loop that looks up: in rows of its own, and by two values of a turn.

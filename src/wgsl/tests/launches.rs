@@ -10,7 +10,7 @@ use crate::ir::ReduceOp;
 use crate::wgsl::emit;
 use crate::{Device, Tensor};
 
-/// Kernels of a GPU beside those that are kept, each over an operand that no cache holds.
+/// Kernels of a GPU beside the golden ones, each over an operand that exceeds the cache.
 fn large() -> Vec<(&'static str, Launched)> {
     let zeros = |shape: [usize; 2]| Device::cpu().zeros::<f32>(shape).unwrap();
     let flat = Device::cpu().zeros::<f32>([1 << 22]).unwrap();
@@ -39,7 +39,7 @@ fn large() -> Vec<(&'static str, Launched)> {
     ]
 }
 
-/// Kernels that are wrong on purpose: what must be found of them, the kernel, and what is put in the place of what.
+/// Kernels that are wrong on purpose: the error to find, the kernel, the replaced text and the replacement.
 const WRONG: [(&str, &str, &str, &str); 4] = [
     ("wrong.race.workgroup", "softmax", "workgroupBarrier();", ""),
     ("wrong.race.storage", "same_shape", "result[i]", "result[i / 2u]"),

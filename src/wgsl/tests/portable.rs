@@ -90,7 +90,7 @@ fn every_op_in_every_language() {
     assert!(written > 1000, "only {written} kernels");
 }
 
-/// Lookups in tables of a type, and what is made of them, in all languages.
+/// Lookups in tables of a type, and expressions of them, in all languages.
 fn check_lookups<T: Element>(written: &mut usize) {
     let device = Device::cpu();
     let table = device.zeros::<T>([72, 64]).unwrap();

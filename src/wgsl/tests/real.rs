@@ -1,5 +1,5 @@
-//! Expressions of floats for compilers that take them for real numbers, as Metal's does: every op, of what is loaded and
-//! of what is computed, and what `tests/it/strict` is about. `scripts/check-fast-math` compiles them.
+//! Expressions of floats for compilers that take floats for real numbers, as Metal's does: every op, on loaded and on computed
+//! operands, and the expressions of `tests/it/strict`. `scripts/check-fast-math` compiles them.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ mod identities;
 /// Random expressions of a type.
 const DRAWN: usize = 100;
 
-/// The bound of what gives the same bits.
+/// The bound of an expression that must have the same bits.
 const EXACT: (u32, f64) = (0, 0.0);
 
 struct Folder {
@@ -54,7 +54,7 @@ impl Folder {
     }
 }
 
-/// An op of floats, of what is loaded, summed, multiplied and chosen.
+/// An op of floats, on loaded, summed, multiplied and selected operands.
 fn forms(name: &'static str, arity: usize, of: DType) -> [(&'static str, Recipe); 4] {
     let [a, b, c, d] = &drawn::operands(of);
     let chosen = a.of2("lt", b).select(c, d);

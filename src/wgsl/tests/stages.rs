@@ -1,4 +1,4 @@
-//! DESIGN.md follows two expressions through every stage, and this holds that the stages print what it shows.
+//! DESIGN.md follows two expressions through every stage. This test checks that the stages print the blocks it shows.
 //! `ZEROSTRIDE_BLESS=1 cargo test --lib stages` writes its blocks anew: each stands behind a comment with its name.
 
 use std::fmt::Write;
@@ -42,7 +42,7 @@ fn list(commands: &Commands) -> String {
     lines.concat()
 }
 
-/// What DESIGN.md shows, by name.
+/// The blocks of DESIGN.md by name.
 fn blocks() -> Vec<(&'static str, String)> {
     let (x, mean, std) = (zeros([3, 512, 512]), zeros([3, 1, 1]), zeros([3, 1, 1]));
     let normalized: Expr<f32> = (&x - &mean) / &std;

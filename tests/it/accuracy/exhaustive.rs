@@ -10,7 +10,7 @@ use zerostride::{DType, Device, Expr, Operation, operations};
 use super::{Real, bound, distance};
 use crate::common::reference::UNARY;
 
-/// What a function did on a device.
+/// The results of a function on a device.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     worst: f64,
@@ -53,8 +53,8 @@ fn run(op: &Operation, of_f32: fn(f32) -> f32, devices: &[Device]) -> Vec<Tally>
     tallies
 }
 
-/// Devices are those that `ZEROSTRIDE_DEVICES` names, separated by commas, and else the CPU path and
-/// lavapipe; functions are those of `ZEROSTRIDE_OPS`, and else all.
+/// `ZEROSTRIDE_DEVICES` names devices, separated by commas. The default is the CPU path and lavapipe. `ZEROSTRIDE_OPS`
+/// names functions. The default is all.
 #[test]
 #[ignore = "takes an hour"]
 fn every_f32() {

@@ -51,7 +51,7 @@ pub(crate) fn identities(operands: &[Recipe; 4]) -> Vec<Recipe> {
         a.cast(DType::I32).cast(of) - a,
         (a + b).cast(DType::I32).cast(of) - (a + b),
         Recipe::call("clamp", &[a, b, c]) - a,
-        // What a compiler knows of integers: that they are whole, and that some are 0.
+        // A compiler knows that integers are whole, and that some are 0.
         whole.cast(of).of1("fract") + b,
         whole.of1("fract").cast(of) + b,
         whole.cast(DType::F64).of1("fract").cast(of) + b,
@@ -180,7 +180,7 @@ pub(crate) fn identities(operands: &[Recipe; 4]) -> Vec<Recipe> {
         (a + b).of2("fmax", a),
         (a * a).of2("max", k(0.0)),
         Recipe::call("clamp", &[&(a + b), &k(0.0), &k(1.0)]) - (a + b),
-        // Rounding of what is whole.
+        // Rounding of whole numbers.
         a.of1("round").of1("floor") - a.of1("round"),
         a.of1("floor").of1("trunc") + b.of1("floor"),
         (a.of1("floor") + b.of1("floor")).of1("floor") - a.of1("floor"),
@@ -204,7 +204,7 @@ pub(crate) fn identities(operands: &[Recipe; 4]) -> Vec<Recipe> {
         (a / a).of1("is_finite").cast(of),
         (a * k(0.0)).of1("is_nan").cast(of),
         (a - b).of1("signbit").cast(of),
-        // The bits of what arithmetic makes, of which a compiler knows that it is no NaN, not infinite, and not below 0.
+        // The bits of arithmetic's results. A compiler assumes that these are no NaN, finite, and not below 0.
         (a + b).of1("is_inf").cast(of),
         (a * b).of1("is_inf").cast(of),
         (a / b).of1("is_finite").cast(of),

@@ -1,5 +1,5 @@
-//! Burn on its default adapter, with fusion and autotuning. Of each result one element is read, as one that is
-//! dropped may never be computed.
+//! Burn on its default adapter, with fusion and autotuning. One element of each result is read, because Burn may never
+//! compute a result that is dropped.
 
 use burn::tensor::kind::Basic;
 use burn::tensor::{Device, DeviceKind, Tensor, TensorData, activation, module};
@@ -27,7 +27,7 @@ impl Burn {
         }
     }
 
-    /// What keeps the rank, and sums of any rank.
+    /// Work that keeps the rank, and sums of any rank.
     fn elementwise<const D: usize>(&self, case: &Case) -> Run {
         let mut x: Vec<Tensor<D>> = self.operands(case);
         if case.turned {

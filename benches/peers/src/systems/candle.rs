@@ -1,4 +1,4 @@
-//! candle on its CPU device, with what `candle-nn` has for it.
+//! candle on its CPU device, with functions of `candle-nn`.
 
 use candle_core::{Device, Tensor};
 use candle_nn::ops;

@@ -1,4 +1,4 @@
-//! The systems, each by its own means as a user of it would write a case well.
+//! The systems. Each case is written as a good user of the system would write it.
 
 mod burn;
 mod candle;
@@ -10,19 +10,19 @@ use self::zerostride::Zerostride;
 use crate::Failure;
 use crate::cases::Case;
 
-/// Computes a case once. It ends when the result is there, and gives what reads all of it.
+/// Computes a case once. It ends when the result is computed, and returns a function that reads the result.
 pub(crate) type Run = Box<dyn FnMut() -> Result<Reader, Failure>>;
 pub(crate) type Reader = Box<dyn FnOnce() -> Result<Vec<f64>, Failure>>;
 
-/// Those of a GPU and those of the CPU, in processes of their own: threads of the former that wait for work take the
-/// latter's time.
+/// Systems of a GPU and systems of the CPU run in separate processes, because idle threads of the former take time of the
+/// latter.
 pub(crate) enum Systems {
     Gpu(Zerostride, Burn),
     Cpu(Zerostride),
 }
 
 impl Systems {
-    /// With an adapter those of a GPU.
+    /// The systems of a GPU if there is an adapter, else those of the CPU.
     pub fn open(adapter: Option<&str>) -> Result<Self, Failure> {
         Ok(match adapter {
             Some(adapter) => Systems::Gpu(Zerostride::named(adapter)?, Burn::open()),

@@ -1,4 +1,4 @@
-//! ndarray with rayon's threads. Elementwise results go to memory that is at hand, which is the best that it does.
+//! ndarray with rayon's threads. Elementwise results go to existing memory, which is its fastest form.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -157,13 +157,13 @@ fn whole(x: f32) -> ArrayD<f32> {
     Array::from_elem(IxDyn(&[]), x)
 }
 
-/// The sums of what some rows at a time give.
+/// Sums of the results of groups of rows.
 fn columns(x: &Array2<f32>, of: impl Fn(ArrayView2<'_, f32>) -> Array1<f32> + Sync + Send) -> Array1<f32> {
     let strips = x.axis_chunks_iter(Axis(0), STRIP).into_par_iter();
     strips.map(of).reduce(|| Array1::zeros(x.ncols()), |a, b| a + b)
 }
 
-/// What each row gives for a row of the result.
+/// A row of the result for each row.
 fn by_rows(
     x: &Array2<f32>,
     of: impl Fn(ndarray::ArrayView1<'_, f32>, ndarray::ArrayViewMut1<'_, f32>) + Sync + Send,
@@ -177,7 +177,7 @@ fn greatest(row: ndarray::ArrayView1<'_, f32>) -> f32 {
     row.iter().copied().fold(f32::MIN, f32::max)
 }
 
-/// The mean of a row, and the sum of the squares of what is off it.
+/// The mean of a row, and the sum of squared deviations.
 fn moments(row: ndarray::ArrayView1<'_, f32>) -> (f32, f32) {
     let mean = row.sum() / row.len() as f32;
     (mean, row.mapv(|x| (x - mean) * (x - mean)).sum())

@@ -1,19 +1,19 @@
-//! Chunks of programs: together they read and write what the programs do.
+//! Chunks of programs. Together they read and write the elements of the programs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
-/// What is written and read: the address of each element, with its windows undone.
+/// The written and the read addresses of each element, in the whole storage.
 type Elements = Vec<Vec<usize>>;
 
-/// A slot of its own for so many elements.
+/// A new slot for a number of elements.
 fn slot(elements: usize) -> Slot {
     static NUMBERS: AtomicUsize = AtomicUsize::new(0);
     Slot { number: NUMBERS.fetch_add(1, Ordering::Relaxed), elements, is_exact: false, range: None }
 }
 
-/// A program without steps, of inputs over storages of so many elements.
+/// A program without steps, of inputs over storages of a number of elements.
 fn program(dtype: DType, inputs: &[(usize, Layout)]) -> Program {
     let input =
         |(count, layout): &(usize, Layout)| Input::new(dtype, Source::Slot(slot(*count)), layout.clone());
@@ -44,7 +44,7 @@ fn elements<'a>(layouts: impl Iterator<Item = (&'a Layout, usize)>) -> Elements 
 }
 
 /// The parts of a program, which are checked: every window is one, every layout lies in its window, and
-/// together the parts write and read what the program does, once.
+/// together the parts write and read the program's elements, once.
 fn parts(cuts: Cuts, program: &Program, to: (Slot, &Layout, bool)) -> Vec<Part> {
     let parts: Vec<Part> = cuts.parts(program, to).map(Result::unwrap).collect();
     let mut written = Vec::new();
@@ -150,7 +150,7 @@ fn transposed_operands_are_parts_of_both() {
 
 #[test]
 fn channels_stay_together() {
-    // 12 KiB onto three planes, of which windows show eleven.
+    // 12 KiB onto three planes. A binding holds eleven KiB.
     let cuts = Cuts::new(1 << 20, 11 << 10, 64, 1 << 20);
     let planes = contiguous([32, 32, 3]).permute(&[2, 0, 1]).unwrap();
     let parts = fresh(cuts, &program(DType::F32, &[(3072, planes)]));
@@ -214,7 +214,7 @@ fn random_layouts() {
     for _ in 0..400 {
         let shape: Vec<usize> = (0..1 + below(4)).map(|_| 1 + below(14)).collect();
         let mut view = || {
-            // A larger storage in another order, of which every second or third element is taken.
+            // Every second or third element of a larger storage in another order.
             let mut order: Vec<isize> = (0..shape.len() as isize).collect();
             (1..order.len()).for_each(|i| order.swap(i, below(i + 1)));
             let steps: Vec<usize> = shape.iter().map(|_| [1, 1, 2, 3][below(4)]).collect();
