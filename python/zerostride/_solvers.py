@@ -1,7 +1,8 @@
-"""Solutions and factorizations of matrices, by LAPACK as NumPy has it: on the host, whatever the device of an array is.
+"""Solutions and factorizations of matrices, by NumPy's LAPACK: on the host, whatever the device of an array is.
 
-What is small and has many steps that wait for each other is no work for kernels. Elements of the CPU path are read where
-they are; those of another device are copied to the host, and results back.
+Their many steps wait for each other, which is no work for kernels. Elements on the CPU are read where they are. Those of
+another device are copied to the host, and results back. docs/design/python.md has the times beside those of a library in
+Rust.
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ class SVDResult(NamedTuple):
 def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
     """The triangular factor of each symmetric positive definite matrix of a stack.
 
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -98,6 +101,8 @@ def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
 def det(x: AnyArray, /) -> Array:
     """The determinant of each square matrix of a stack.
 
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -113,6 +118,8 @@ def det(x: AnyArray, /) -> Array:
 def slogdet(x: AnyArray, /) -> SlogdetResult:
     """The sign of each determinant, and the logarithm of its magnitude.
 
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -127,6 +134,8 @@ def slogdet(x: AnyArray, /) -> SlogdetResult:
 @of_array
 def eigh(x: AnyArray, /) -> EighResult:
     """The eigenvalues of each symmetric matrix of a stack, in ascending order, and its eigenvectors as columns.
+
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
 
     Parameters
     ----------
@@ -144,6 +153,8 @@ def eigh(x: AnyArray, /) -> EighResult:
 def eigvalsh(x: AnyArray, /) -> Array:
     """The eigenvalues of each symmetric matrix of a stack, in ascending order.
 
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -159,6 +170,8 @@ def eigvalsh(x: AnyArray, /) -> Array:
 @of_array
 def inv(x: AnyArray, /) -> Array:
     """The inverse of each square matrix of a stack.
+
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
 
     Parameters
     ----------
@@ -184,6 +197,8 @@ def _host(number):
 def matrix_rank(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Array:
     """How many singular values of each matrix of a stack are other than 0.
 
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -202,6 +217,8 @@ def matrix_rank(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Arr
 def pinv(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Array:
     """The pseudo-inverse of each matrix of a stack, by singular values.
 
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -218,6 +235,8 @@ def pinv(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Array:
 @of_array
 def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Each matrix of a stack as an orthogonal one times an upper triangular one.
+
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
 
     Parameters
     ----------
@@ -236,6 +255,8 @@ def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Q
 
 def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
     """What each square matrix of a stack is to be multiplied by, for a product.
+
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
 
     Parameters
     ----------
@@ -259,6 +280,8 @@ def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
 def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
     """The singular values of each matrix of a stack, in descending order, and its singular vectors.
 
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -275,6 +298,8 @@ def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
 @of_array
 def svdvals(x: AnyArray, /) -> Array:
     """The singular values of each matrix of a stack, in descending order.
+
+    It runs on the host, by NumPy's LAPACK: elements of a device are copied there, and the result back.
 
     Parameters
     ----------
