@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._arguments import arrays_of, axes_of, axis_of, of_array
 from ._core import Array
-from ._creation import asarray, beside, on_host
-from ._dtypes import default_float, default_int, is_float
+from ._creation import asarray, beside
+from ._dtypes import default_float, default_int
 from ._indexing import take_along, take_at
 from ._types import AnyArray, Operand
 
@@ -282,25 +282,41 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
-def _unique(x):
-    """The different elements in order, where each is first, which each element is, and how often it is there."""
-    values, *indices = _core.unique(x)
-    indices = [_indices(each, x) for each in indices]
-    if not (values.size and is_float(x.dtype)):
-        return values, *indices
-    last = on_host(_core.select(values[-1:] != values[-1:], indices[2][-1:], 0))
-    count = int(last[0])
-    if count < 2:
-        return values, *indices
-    # Every NaN differs from every other.
-    first, inverse, counts = indices
-    flat = _core.reshape(x, [x.size])
-    is_nan = flat != flat
-    number = _core.reduce("cumsum", _core.cast(is_nan, inverse.dtype), [0]) + (len(values) - 2)
-    inverse = _core.select(_core.reshape(is_nan, x.shape), _core.reshape(number, x.shape), inverse)
-    first = _core.concat([first[:-1], _indices(_core.nonzero(is_nan), x)[0]], 0)
-    counts = _core.concat([counts[:-1], _core.full([count], 1, counts.dtype, x.device)], 0)
-    return _core.concat([values[:-1], _core.compress(flat, is_nan)], 0), first, inverse, counts
+class Unique:
+    """The different elements of an array. What is not asked for is not computed; how many they are is read."""
+
+    def __init__(self, x, places=False, equal_nan=False):
+        """``places``: whether the place of an element is asked for. Every NaN differs from every other, as the standard
+        has it, unless they are equal.
+        """
+        self.x, flat = x, _core.reshape(x, [x.size])
+        self.order = _core.argsort(flat, 0, False).evaluate() if places else None
+        self.sorted = (take_at(flat, self.order, 0) if places else _core.sort(flat, 0, False)).evaluate()
+        before, after = self.sorted[:-1], self.sorted[1:]
+        # NaN is last in order.
+        differs = (before != after) & (before == before) if equal_nan else before != after
+        self.are_new = _core.concat([self._constant(True, "bool")[: x.size], differs], 0).evaluate()
+        self.first = _core.nonzero(self.are_new)[0].evaluate()
+
+    def _constant(self, value, dtype):
+        return _core.full([1], value, np.dtype(dtype), self.x.device)
+
+    def values(self):
+        return take_at(self.sorted, self.first, 0)
+
+    def indices(self):
+        """Where each is first."""
+        return _indices(take_at(self.order, self.first, 0), self.x)
+
+    def inverse(self):
+        """Which of them each element is."""
+        number = _core.reduce("cumsum", _core.cast(self.are_new, "uint32"), [0]) - 1
+        of_each = take_at(number, _core.argsort(self.order, 0, False), 0)
+        return _indices(_core.reshape(of_each, self.x.shape), self.x)
+
+    def counts(self):
+        """How often each is there."""
+        return _indices(_core.concat([self.first[1:], self._constant(self.x.size, "uint32")], 0) - self.first, self.x)
 
 
 @of_array
@@ -315,7 +331,8 @@ def unique_all(x: AnyArray, /) -> UniqueAll:
     -------
     UniqueAll
     """
-    return UniqueAll(*_unique(x))
+    found = Unique(x, places=True)
+    return UniqueAll(found.values(), found.indices(), found.inverse(), found.counts())
 
 
 @of_array
@@ -330,8 +347,8 @@ def unique_counts(x: AnyArray, /) -> UniqueCounts:
     -------
     UniqueCounts
     """
-    values, _, _, counts = _unique(x)
-    return UniqueCounts(values, counts)
+    found = Unique(x)
+    return UniqueCounts(found.values(), found.counts())
 
 
 @of_array
@@ -346,8 +363,8 @@ def unique_inverse(x: AnyArray, /) -> UniqueInverse:
     -------
     UniqueInverse
     """
-    values, _, inverse, _ = _unique(x)
-    return UniqueInverse(values, inverse)
+    found = Unique(x, places=True)
+    return UniqueInverse(found.values(), found.inverse())
 
 
 @of_array
@@ -362,4 +379,4 @@ def unique_values(x: AnyArray, /) -> Array:
     -------
     Array
     """
-    return _unique(x)[0]
+    return Unique(x).values()
