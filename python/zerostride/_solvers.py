@@ -38,7 +38,8 @@ def solved(theirs, what, *arrays, **options):
         array = np.asarray(array)
         if array.dtype.kind == "c":
             raise TypeError(f"{what} has complex results, with which no device computes: take numpy.asarray of the array")
-        ours = upload(array, device)
+        # Counts are of a type that the device has.
+        ours = upload(array.astype(default_int(device)) if array.dtype.kind == "i" else array, device)
         return _core.cast(ours, dtype) if array.dtype == within and within != dtype else ours
 
     return tuple(map(back, found)) if isinstance(found, tuple) else back(found)
@@ -209,8 +210,7 @@ def matrix_rank(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Arr
     -------
     Array
     """
-    found = solved(lambda a: np.linalg.matrix_rank(a, rtol=_host(rtol)), "matrix_rank", x)
-    return _core.cast(found, default_int(x.device))
+    return solved(lambda a: np.linalg.matrix_rank(a, rtol=_host(rtol)), "matrix_rank", x)
 
 
 @of_array
