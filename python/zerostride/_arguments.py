@@ -71,6 +71,9 @@ def counts(values, what):
 
 def axes_of(axis, rank, what):
     """Axes as a list of numbers from 0 on, each once."""
+    if type(axis) is int and -rank <= axis < rank:
+        # What nearly every call gives.
+        return [axis % rank]
     axes = integers(axis, f"the axis of {what}")
     found = []
     for each in axes:
@@ -85,5 +88,6 @@ def axes_of(axis, rank, what):
 
 def axis_of(axis, rank, what):
     """One axis as a number from 0 on."""
-    (found,) = axes_of(integer(axis, f"the axis of {what}"), rank, what)
-    return found
+    if type(axis) is not int:
+        axis = integer(axis, f"the axis of {what}")
+    return axes_of(axis, rank, what)[0]

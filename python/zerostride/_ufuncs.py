@@ -1,6 +1,7 @@
 """NumPy's universal functions on our arrays, and the arguments that NumPy gives to reductions."""
 
 import builtins
+import functools
 import inspect
 import math
 
@@ -43,6 +44,7 @@ _PRODUCTS = {
 _SCANS = {"add": zs.cumulative_sum, "multiply": zs.cumulative_prod}
 
 
+@functools.cache
 def _of_ufunc(ufunc):
     name = ufunc.__name__
     if name == "true_divide":
@@ -202,6 +204,12 @@ def delivered(result, out):
     return out
 
 
+@functools.cache
+def _parameters(function):
+    """The names of a function's parameters: to look at one takes longer than to build what it gives."""
+    return frozenset(inspect.signature(function).parameters)
+
+
 def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0, correction=None, **options):
     """A reduction of the namespace with NumPy's arguments.
 
@@ -215,7 +223,7 @@ def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0
     x = x if isinstance(x, Array) else zs.asarray(x, device=out.device)
     if where is not None:
         x = _chosen(function, x, where, initial)
-    takes = inspect.signature(function).parameters
+    takes = _parameters(function)
     known = {"axis": axis, "keepdims": not is_nothing(keepdims) and bool(keepdims)}
     if "correction" in takes:
         known["correction"] = ddof if is_nothing(correction) else correction
