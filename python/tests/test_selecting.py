@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import zerostride as zs
-from conftest import same
+from conftest import FLOATS, INTEGERS, same
 
 X = np.random.default_rng(5).integers(-9, 9, (7, 40)).astype(np.float32)
 X[0, :4] = np.nan, -0.0, np.inf, -np.inf
@@ -43,6 +43,16 @@ def test_sorts(reads):
     ]  # fmt: skip
     for got, each in zip(results, expected):
         np.testing.assert_allclose(np.asarray(got), np.asarray(each), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS[-2:], np.dtype(bool)], ids=str)
+def test_numbers_that_a_type_may_not_hold(dtype):
+    values = np.sort(np.array([0, 1, 5, 100], dtype))
+    x = zs.asarray(values)
+    for number in (0, True, 5, -1, 300, 1 << 40, -(1 << 40), 0.5, 5.0, np.inf, np.nan):
+        assert zs.isin(x, number).tolist() == np.isin(values, number).tolist(), number
+        for side in ("left", "right"):
+            assert int(zs.searchsorted(x, number, side=side)) == np.searchsorted(values, number, side), (number, side)
 
 
 def test_sets(reads):

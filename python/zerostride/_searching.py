@@ -5,6 +5,7 @@ All of it runs on the device. Where a shape depends on the elements, how many th
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple, overload
 
 import numpy as np
@@ -14,7 +15,7 @@ from . import _core
 from ._arguments import arrays_of, axes_of, axis_of, of_array
 from ._core import Array
 from ._creation import asarray, beside
-from ._dtypes import default_float, default_int
+from ._dtypes import default_float, default_int, is_float, limits
 from ._indexing import take_along, take_at
 from ._types import AnyArray, Operand
 
@@ -116,16 +117,28 @@ def _indices(found, like):
     return _core.cast(found, default_int(like.device))
 
 
+def _number(value, x):
+    """A number beside an array. One that the array's type does not hold equals none of its elements, but lies among them."""
+    if is_float(x.dtype) or isinstance(value, float):
+        dtype = np.result_type(x.dtype, np.min_scalar_type(value))
+        return np.asarray(value, dtype if x.device.supports(dtype) else default_float(x.device))
+    least, greatest = limits(x.dtype)
+    if least <= value <= greatest:
+        return np.asarray(value, x.dtype)
+    return np.asarray(math.copysign(math.inf, value), default_float(x.device))
+
+
 def _alike(x, other):
     """An array and an operand of one type, beside it."""
     if isinstance(other, (bool, int, float)):
-        # A number that the type does not hold equals none of its elements, but lies among them.
-        other = np.asarray(other, np.result_type(x.dtype, np.min_scalar_type(other)))
+        other = _number(other, x)
     other = asarray(other, device=x.device)
     try:
         dtype = _core.promote(x.dtype, other.dtype)
     except TypeError:
         dtype = default_float(x.device)
+    # Truth values are not compared by less.
+    dtype = np.dtype("uint8") if dtype.kind == "b" else dtype
     return _core.cast(x, dtype), _core.cast(other, dtype)
 
 
