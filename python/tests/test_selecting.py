@@ -154,7 +154,7 @@ def test_writes(key, value, reads):
 
 def test_along_an_axis(reads):
     x, expected = zs.asarray(X), X.copy()
-    order = np.argsort(X, axis=1)[:, :3]
+    order = np.argsort(X, axis=1)[:, :3].astype(np.int32)
     np.put_along_axis(expected, order, 7, axis=1)
     np.put_along_axis(x, zs.asarray(order), 7, axis=1)
     found = [np.take_along_axis(zs.asarray(X), zs.argsort(zs.asarray(X), axis=axis), axis) for axis in (0, 1)]
