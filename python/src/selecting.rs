@@ -1,8 +1,7 @@
 //! Sorting, the functions that sort, and writes at computed indices.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zerostride::{AnyExpr, Between, Outside, Side, Unique, Update};
+use zerostride::{AnyExpr, Outside, Side, Update};
 
 use crate::array::{Array, Part};
 use crate::wait::wait;
@@ -67,24 +66,6 @@ fn segment_sum(
     both(py, x.get(), keys.get(), |x, keys| x.segment_sum(keys, count))
 }
 
-/// A quantile along an axis. `method` is NumPy's name of the rule for a quantile between two elements.
-#[pyfunction]
-fn quantile(py: Python<'_>, x: &Bound<'_, Array>, q: f64, axis: isize, method: &str) -> PyResult<Array> {
-    let between = match method {
-        "linear" => Between::Linear,
-        "lower" => Between::Lower,
-        "higher" => Between::Higher,
-        "midpoint" => Between::Midpoint,
-        "nearest" => Between::Nearest,
-        _ => {
-            return Err(PyValueError::new_err(format!(
-                "'{method}' for the method of a quantile: there are linear, lower, higher, midpoint and nearest"
-            )));
-        }
-    };
-    x.get().mapped(py, |expr| expr.quantile(q, axis, between))
-}
-
 #[pyfunction]
 fn median(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
     x.get().mapped(py, |expr| expr.median(axis))
@@ -106,18 +87,7 @@ fn compress(py: Python<'_>, x: &Bound<'_, Array>, mask: &Bound<'_, Array>) -> Py
     Ok(Array::of(wait(py, true, move || tensor.compress(&mask))?, x.slot.clone()))
 }
 
-/// The distinct elements, the index of the first occurrence of each, the index of the distinct element that each
-/// element is, and the number of occurrences. The number of distinct elements is read.
-#[pyfunction]
-fn unique(py: Python<'_>, x: &Bound<'_, Array>) -> PyResult<(Array, Array, Array, Array)> {
-    let (tensor, slot) = (x.get().tensor(py)?, &x.get().slot);
-    let Unique { values, counts, inverse, indices, .. } = wait(py, true, move || tensor.unique())?;
-    let [values, indices, inverse, counts] =
-        [values, indices, inverse, counts].map(|tensor| Array::of(tensor, slot.clone()));
-    Ok((values, indices, inverse, counts))
-}
-
-/// The elements, with updates in place of the elements at indices along the leading axes.
+/// The elements, where indices of leading axes are with updates in their place.
 #[pyfunction]
 fn scatter(
     py: Python<'_>,
@@ -147,10 +117,8 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(isin, module)?)?;
     module.add_function(wrap_pyfunction!(bincount, module)?)?;
     module.add_function(wrap_pyfunction!(segment_sum, module)?)?;
-    module.add_function(wrap_pyfunction!(quantile, module)?)?;
     module.add_function(wrap_pyfunction!(median, module)?)?;
     module.add_function(wrap_pyfunction!(nonzero, module)?)?;
     module.add_function(wrap_pyfunction!(compress, module)?)?;
-    module.add_function(wrap_pyfunction!(unique, module)?)?;
     module.add_function(wrap_pyfunction!(scatter, module)?)
 }

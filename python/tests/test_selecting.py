@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import zerostride as zs
-from conftest import same
+from conftest import FLOATS, INTEGERS, same
 
 X = np.random.default_rng(5).integers(-9, 9, (7, 40)).astype(np.float32)
 X[0, :4] = np.nan, -0.0, np.inf, -np.inf
@@ -45,6 +45,16 @@ def test_sorts(reads):
         np.testing.assert_allclose(np.asarray(got), np.asarray(each), rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS[-2:], np.dtype(bool)], ids=str)
+def test_numbers_that_a_type_may_not_hold(dtype):
+    values = np.sort(np.array([0, 1, 5, 100], dtype))
+    x = zs.asarray(values)
+    for number in (0, True, 5, -1, 300, 1 << 40, -(1 << 40), 0.5, 5.0, np.inf, np.nan):
+        assert zs.isin(x, number).tolist() == np.isin(values, number).tolist(), number
+        for side in ("left", "right"):
+            assert int(zs.searchsorted(x, number, side=side)) == np.searchsorted(values, number, side), (number, side)
+
+
 def test_sets(reads):
     x = zs.asarray(X)
     every = zs.unique_all(x)
@@ -57,11 +67,40 @@ def test_sets(reads):
         assert got.tolist() == each.tolist()
     same(chosen, X[X > 2])
     same(rows, X[np.any(X > 8, axis=1)])
-    # Every NaN differs from every other.
+    # Every NaN differs from every other, unless NumPy is asked.
     some = np.float32([np.nan, 1, np.nan, 0, np.nan])
     every = zs.unique_all(zs.asarray(some))
     for got, each in zip(every, np.unique(some, True, True, True, equal_nan=False)):
         np.testing.assert_array_equal(np.asarray(got), each)
+    for values in (some, some[:0], np.int8([[3, -1], [3, 3]])):
+        assert np.array_equal(np.asarray(np.unique(zs.asarray(values))), np.unique(values), equal_nan=True)
+        for which in (["return_index"], ["return_counts"], ["return_inverse", "return_counts"]):
+            options = dict.fromkeys(which, True)
+            for got, each in zip(np.unique(zs.asarray(values), **options), np.unique(values, **options)):
+                np.testing.assert_array_equal(np.asarray(got), each)
+
+
+def test_values_alone_take_no_places(monkeypatch):
+    def argsort(*_):
+        raise AssertionError("places are computed")
+
+    monkeypatch.setattr(zs._core, "argsort", argsort)
+    assert zs.unique_values(zs.asarray(X[1])).tolist() == np.unique(X[1]).tolist()
+    assert zs.unique_counts(zs.asarray(X[1])).counts.tolist() == np.unique_counts(X[1]).counts.tolist()
+
+
+def test_one_sort_serves_all_quantiles(monkeypatch):
+    sorts, sort = [], zs._core.sort
+
+    def counted(x, *arguments):
+        sorts.append(x.shape)
+        return sort(x, *arguments)
+
+    monkeypatch.setattr(zs._core, "sort", counted)
+    found = np.quantile(zs.asarray(X[1:]), [0.1, 0.5, 0.9], axis=1), np.nanpercentile(zs.asarray(X), [10, 50])
+    assert sorts == [(6, 40), (280,)]
+    for got, each in zip(found, (np.quantile(X[1:], [0.1, 0.5, 0.9], axis=1), np.nanpercentile(X, [10, 50]))):
+        np.testing.assert_allclose(np.asarray(got), each, rtol=1e-6)
 
 
 def test_counts(reads):
@@ -111,12 +150,17 @@ def test_writes(key, value, reads):
     same(x, expected)
 
 
-def test_put_along_axis():
+def test_along_an_axis(reads):
     x, expected = zs.asarray(X), X.copy()
-    order = np.argsort(X, axis=1)[:, :3]
+    order = np.argsort(X, axis=1)[:, :3].astype(np.int32)
     np.put_along_axis(expected, order, 7, axis=1)
     np.put_along_axis(x, zs.asarray(order), 7, axis=1)
+    found = [np.take_along_axis(zs.asarray(X), zs.argsort(zs.asarray(X), axis=axis), axis) for axis in (0, 1)]
+    # The least and the greatest of the indices, which NumPy's functions hold against the axis.
+    assert sum(reads) <= 48
     same(x, expected)
+    for axis, each in enumerate(found):
+        same(each, np.sort(X, axis))
     assert np.compress(zs.asarray([True, False, True]), zs.asarray(X), axis=0).shape == (2, 40)
     assert np.argwhere(zs.asarray(X) > 8).tolist() == np.argwhere(X > 8).tolist()
     with pytest.raises(IndexError):

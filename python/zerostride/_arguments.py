@@ -71,6 +71,9 @@ def counts(values, what):
 
 def axes_of(axis, rank, what):
     """Axes as a list of distinct numbers of 0 or more."""
+    if type(axis) is int and -rank <= axis < rank:
+        # The usual case, without a loop.
+        return [axis % rank]
     axes = integers(axis, f"the axis of {what}")
     found = []
     for each in axes:
@@ -85,5 +88,6 @@ def axes_of(axis, rank, what):
 
 def axis_of(axis, rank, what):
     """One axis as a number of 0 or more."""
-    (found,) = axes_of(integer(axis, f"the axis of {what}"), rank, what)
-    return found
+    if type(axis) is not int:
+        axis = integer(axis, f"the axis of {what}")
+    return axes_of(axis, rank, what)[0]

@@ -112,8 +112,11 @@ def get(x, key):
     if any(_is_mask(part) and not part.ndim for part in key):
         # A mask of rank 0 adds an axis of length 1 or 0.
         return lookup(x, lambda elements: np.asarray(elements[_plain(key)]))
-    if len(key) == 1 and isinstance(key[0], Array) and _is_whole(key[0], x):
-        return _core.compress(x, key[0])
+    if len(key) == 1 and isinstance(key[0], Array) and x.ndim:
+        if _is_whole(key[0], x):
+            return _core.compress(x, key[0])
+        if key[0].dtype.kind in "iu":
+            return take_at(x, key[0], 0)
     parts = _arrays(key, x)
     is_basic = [_is_basic(part) for part in parts]
     view = x[tuple(part if basic else slice(None) for part, basic in zip(parts, is_basic))]

@@ -3,9 +3,11 @@
 This module adds them to the core's class, which does not depend on NumPy.
 """
 
+import functools
+
 import numpy as np
 
-from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _searching, _sizeof, _statistics
+from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _searching, _sizeof, _statistics, _ufuncs
 from ._core import Array
 from ._creation import on_host as _on_host
 
@@ -213,9 +215,7 @@ def _reduction(function):
     """A reduction of the namespace as a method with NumPy's arguments."""
 
     def method(self, axis=None, dtype=None, out=None, keepdims=False, **options):
-        from ._ufuncs import adapted
-
-        return adapted(function, self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
+        return _ufuncs.adapted(function, self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
 
     method.__name__ = method.__qualname__ = function.__name__
     method.__doc__ = f"As ``zerostride.{function.__name__}``, with NumPy's arguments."
@@ -223,15 +223,19 @@ def _reduction(function):
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **options):
-    from . import _ufuncs
-
     return _ufuncs.ufunc(ufunc, method, inputs, options)
 
 
-def _array_function(self, function, types, args, kwargs):
+@functools.cache
+def _functions():
+    """What finds NumPy's functions, which are loaded when the first is called."""
     from . import _numpy, _numpy_linear, _numpy_numbers, _numpy_selecting, _numpy_shapes  # noqa: F401
 
-    return _numpy.function(self, function, types, args, kwargs)
+    return _numpy.function
+
+
+def _array_function(self, function, types, args, kwargs):
+    return _functions()(self, function, types, args, kwargs)
 
 
 def _dask_tokenize(self):

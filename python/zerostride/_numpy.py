@@ -321,16 +321,10 @@ def _unique(ar, return_index=False, return_inverse=False, return_counts=False, a
     if axis is not None:
         raise TypeError("numpy.unique of zerostride takes no axis: number the rows first, as by a hash of each")
     (ar,) = _ours([ar])
-    values, indices, inverse, counts = zs.unique_all(ar)
-    lost = int(zs.count_nonzero(zs.isnan(values))) if equal_nan and is_float(ar.dtype) else 0
-    if lost > 1:
-        # unique_all returns each NaN as a value of its own, after all others. NumPy merges them into the first.
-        first = values.size - lost
-        values, indices, inverse = values[: first + 1], indices[: first + 1], zs.minimum(inverse, first)
-        counts = zs.concat([counts[:first], zs.sum(counts[first:], keepdims=True)])
-    wanted = (True, return_index, return_inverse, return_counts)
-    found = tuple(each for each, is_wanted in zip((values, indices, inverse, counts), wanted) if is_wanted)
-    return found if len(found) > 1 else values
+    found = zs._searching.Unique(ar, return_index or return_inverse, equal_nan)
+    wanted = {found.indices: return_index, found.inverse: return_inverse, found.counts: return_counts}
+    others = [each() for each, is_wanted in wanted.items() if is_wanted]
+    return (found.values(), *others) if others else found.values()
 
 
 @_implements(np.tril)

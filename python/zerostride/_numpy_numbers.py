@@ -21,13 +21,33 @@ FUNCTIONS.update({
     np.average: _with_arrays(_numerics.average, 1), np.convolve: _with_arrays(_numerics.convolve, 2),
     np.corrcoef: _with_arrays(_numerics.corrcoef, 2), np.cov: _with_arrays(_numerics.cov, 2),
     np.gradient: _with_arrays(zs.gradient, 1), np.nan_to_num: _numerics.nan_to_num,
-    np.nanmedian: zs.nanmedian, np.nanquantile: zs.nanquantile, np.trapezoid: _with_arrays(_numerics.trapezoid, 2),
+    np.trapezoid: _with_arrays(_numerics.trapezoid, 2),
 })  # fmt: skip
 
 
-@_implements(np.nanpercentile)
-def _nanpercentile(a, q, **options):
-    return zs.nanquantile(a, np.true_divide(q, 100), **options)
+def _quantiles(ours):
+    """A function of quantiles without NumPy's weights, and the one of percentiles."""
+
+    def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, **options):
+        if any(option is not None for option in options.values()):
+            raise TypeError(f"{ours.__name__} takes no {' and '.join(options)}")
+        return ours(a, q, axis, out, overwrite_input, method, not is_nothing(keepdims) and bool(keepdims))
+
+    return quantile, lambda a, q, *arguments, **options: quantile(a, np.true_divide(q, 100), *arguments, **options)
+
+
+FUNCTIONS[np.quantile], FUNCTIONS[np.percentile] = _quantiles(zs.quantile)
+FUNCTIONS[np.nanquantile], FUNCTIONS[np.nanpercentile] = _quantiles(zs.nanquantile)
+
+
+@_implements(np.median)
+def _median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    return zs.median(a, axis, out, keepdims=keepdims)
+
+
+@_implements(np.nanmedian)
+def _nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    return zs.nanmedian(a, axis, out, keepdims=not is_nothing(keepdims) and bool(keepdims))
 
 
 @_implements(np.interp)

@@ -5,7 +5,7 @@ import numpy as np
 import zerostride as zs
 
 from . import _core
-from ._arguments import axes_of, axis_of
+from ._arguments import axis_of
 from ._core import Array
 from ._creation import on_host, upload
 from ._dtypes import default_float, default_int, is_float, is_integer, limits
@@ -88,52 +88,6 @@ def _digitize(x, bins, right=False):
     if bins.size > 1 and bool(bins[0] > bins[-1]):
         return len(bins) - zs.searchsorted(zs.flip(bins), x, side="right" if right else "left")
     return zs.searchsorted(bins, x, side="left" if right else "right")
-
-
-def _quantiles(a, axis, keepdims, found):
-    """The result of ``found`` for the last axis, after the reduced axes are joined into it and elements are floats."""
-    (a,) = _ours([a])
-    a = a if is_float(a.dtype) else _core.cast(a, default_float(a.device))
-    axes = list(range(a.ndim)) if axis is None else axes_of(axis, a.ndim, "quantile")
-    rest = [each for each in range(a.ndim) if each not in axes]
-    count = int(np.prod([a.shape[each] for each in axes]))
-    a = _core.reshape(_core.permute(a, rest + axes), [*(a.shape[each] for each in rest), count])
-    result = found(a)
-    if keepdims:
-        before = result.ndim - len(rest)
-        for each in sorted(axes):
-            result = _core.unsqueeze(result, before + each)
-    return result
-
-
-@_implements(np.median)
-def _median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    return delivered(_quantiles(a, axis, keepdims, lambda a: _core.median(a, -1)), out)
-
-
-@_implements(np.quantile)
-def _quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, **options):
-    if any(option is not None for option in options.values()):
-        raise TypeError(f"quantile takes no {' and '.join(options)}")
-    q = np.asarray(q, np.float64)
-    if not np.all((q >= 0) & (q <= 1)):
-        raise ValueError(f"quantiles of {q.tolist()}: a quantile is from 0 to 1")
-
-    def found(a):
-        each = [_core.quantile(a, float(one), -1, method) for one in q.ravel()]
-        if not q.ndim:
-            return each[0]
-        rest = each[0].shape if each else a.shape[:-1]
-        if not each:
-            return _core.full([*q.shape, *rest], 0, a.dtype, a.device)
-        return _core.reshape(_core.concat([_core.unsqueeze(one, 0) for one in each], 0), [*q.shape, *rest])
-
-    return delivered(_quantiles(a, axis, keepdims, found), out)
-
-
-@_implements(np.percentile)
-def _percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, **options):
-    return _quantile(a, np.true_divide(q, 100), axis, out, method=method, keepdims=keepdims, **options)
 
 
 @_implements(np.put_along_axis)

@@ -12,8 +12,10 @@ import zerostride as zs
 from . import _core
 from ._arguments import axes_of, of_array
 from ._core import Array
+from ._creation import upload
+from ._indexing import take_along
 from ._nan import _counted
-from ._statistics import _floats as floats
+from ._statistics import _floats
 from ._types import AnyArray, Axes
 from ._ufuncs import delivered
 
@@ -26,6 +28,7 @@ _METHODS = {
     "weibull": (0, 0), "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
     "interpolated_inverted_cdf": (0, 1),
 }  # fmt: skip
+_WHOLE = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}
 
 
 @of_array
@@ -46,14 +49,22 @@ def median(x: AnyArray, /, axis: Axes = None, out: Array | None = None, *, keepd
     -------
     Array
     """
-    return np.median(x, axis=axis, out=out, keepdims=keepdims)
+    found = _core.median(_rows(x, _axes(x, axis)), -1)
+    return delivered(_kept(found, x, _axes(x, axis)) if keepdims else found, out)
 
 
 @of_array
 def quantile(
-    x: AnyArray, /, q: ArrayLike, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
+    x: AnyArray,
+    /,
+    q: ArrayLike,
+    axis: Axes = None,
+    out: Array | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
 ) -> Array:
-    """Quantiles, as ``numpy.quantile``. They are NaN if an element is NaN.
+    """Quantiles, as ``numpy.quantile``. They are NaN if an element is NaN. One sort serves all of them.
 
     Parameters
     ----------
@@ -62,6 +73,10 @@ def quantile(
         Quantiles from 0 to 1. The axes of ``q`` come first in the result.
     axis : int or tuple of int, optional
         All axes by default.
+    out : Array, optional
+        The array that takes the result.
+    overwrite_input : bool
+        NumPy's argument, which changes nothing here.
     method : str
         NumPy's name of the rule for a quantile between two elements.
     keepdims : bool
@@ -71,7 +86,7 @@ def quantile(
     -------
     Array
     """
-    return np.quantile(x, q, axis=axis, method=method, keepdims=keepdims)
+    return _quantiles(x, q, axis, out, method, keepdims, skips=False)
 
 
 @of_array
@@ -110,7 +125,7 @@ def nanquantile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Array:
-    """Quantiles of elements that are not NaN.
+    """Quantiles of elements that are not NaN. One sort serves all of them.
 
     Parameters
     ----------
@@ -132,57 +147,83 @@ def nanquantile(
     -------
     Array
     """
+    return _quantiles(x, q, axis, out, method, keepdims, skips=True)
+
+
+def _axes(x, axis):
+    return list(range(x.ndim)) if axis is None else axes_of(axis, x.ndim, "quantile")
+
+
+def _rows(x, axes):
+    """Some axes of floats as the last one."""
+    kept = [each for each in range(x.ndim) if each not in axes]
+    rest = [x.shape[each] for each in kept]
+    return _core.reshape(_core.permute(_floats(x), kept + axes), [*rest, math.prod(x.shape[each] for each in axes)])
+
+
+def _kept(found, x, axes, before=()):
+    """A result with the axes that were reduced, of length 1."""
+    return _core.reshape(found, [*before, *(1 if each in axes else length for each, length in enumerate(x.shape))])
+
+
+def _quantiles(x, q, axis, out, method, keepdims, skips):
     if method not in _METHODS:
         raise TypeError(f"{method!r} for the method of a quantile: there are {', '.join(map(repr, _METHODS))}")
     parts = np.asarray(q, dtype=np.float64)
     if not np.all((parts >= 0) & (parts <= 1)):
         raise ValueError(f"a quantile of {q!r}: it is from 0 to 1")
-    axes = axes_of(range(x.ndim) if axis is None else axis, x.ndim, "quantile")
-    kept = [each for each in range(x.ndim) if each not in axes]
-    rest = [x.shape[each] for each in kept]
-    rows = _core.reshape(_core.permute(floats(x), kept + axes), [*rest, math.prod(x.shape[each] for each in axes)])
-    found = [_core.unsqueeze(each, 0) for each in _of_rows(rows, parts.ravel().tolist(), method)]
-    found = zs.concat(found, axis=0) if found else _core.full([0, *rest], 0, rows.dtype, x.device)
-    if keepdims:
-        rest = [1 if each in axes else length for each, length in enumerate(x.shape)]
-    return delivered(_core.reshape(found, [*parts.shape, *rest]), out)
+    axes = _axes(x, axis)
+    rows = _rows(x, axes)
+    rest = list(rows.shape[:-1])
+    if rows.size and parts.size:
+        found = _core.cast(_of_rows(rows, parts.ravel(), method, skips), rows.dtype)
+    elif rows.shape[-1] or skips:
+        found = _core.full([*rest, parts.size], math.nan, rows.dtype, x.device)
+    else:
+        raise ValueError(f"a quantile over axes {axes} of {list(x.shape)}: they have no elements")
+    found = _core.permute(found, [len(rest), *range(len(rest))])
+    found = _kept(found, x, axes, parts.shape) if keepdims else _core.reshape(found, [*parts.shape, *rest])
+    return delivered(found, out)
 
 
-def _of_rows(rows, parts, method):
-    """A list of the quantiles `parts` of the last axis."""
-    length = rows.shape[-1]
-    if not length:
-        return [_core.full(rows.shape[:-1], math.nan, rows.dtype, rows.device) for _ in parts]
-    # A sort puts NaN last, so the first `count` elements are numbers.
-    rows = zs.sort(rows, axis=-1).evaluate()
-    wide = rows if rows.dtype.itemsize > 2 else _core.cast(rows, "float32")
-    count = _counted(wide, -1, True).evaluate()
-    return [_between(rows, wide, count, part, method) for part in parts]
+def _of_rows(rows, parts, method, skips):
+    """Quantiles of the last axis, as the last one. Those of narrow floats are computed in float32."""
+    # NaN is last in order.
+    rows = zs.sort(rows, axis=-1)
+    rows = rows if rows.dtype.itemsize > 2 else _core.cast(rows, "float32")
+    if skips:
+        parts, count = upload(parts.astype(rows.dtype), rows.device), _counted(rows, -1, True)
+    else:
+        # Of as many elements everywhere the host knows the places, in float64.
+        parts, count = parts.reshape([1] * (rows.ndim - 1) + [-1]), rows.shape[-1]
+    low, weight = _places(count, parts, method)
+    first = take_along(rows, _whole(low), -1)
+    found = first
+    if weight is not None:
+        if not skips:
+            weight = upload(weight.astype(rows.dtype), rows.device)
+        second = take_along(rows, _whole(np.minimum(low + 1.0, np.maximum(count - 1.0, 0.0))), -1)
+        rise = second - first
+        found = zs.where(weight < 0.5, first + rise * weight, second - rise * (1.0 - weight))
+        # Of equal elements nothing is subtracted, as those may be infinite.
+        found = zs.where(first == second, first, found)
+    # One NaN makes all NaN, unless those are left out.
+    last = rows[..., -1:]
+    return found if skips else zs.where(last == last, found, math.nan)
 
 
-def _between(rows, wide, count, part, method):
+def _places(count, parts, method):
+    """Which of so many elements, in order, is the last before a quantile, and how far on to the next one it lies. Both
+    are of the host, or of a device.
+    """
     alpha, beta = _METHODS[method]
-    place = count * part + (alpha + part * (1 - alpha - beta)) - 1.0 if (alpha, beta) != (1, 1) else (count - 1.0) * part
-    place = zs.maximum(zs.minimum(place, count - 1.0), 0.0)
-    low = zs.floor(place)
-    if method == "nearest":
-        low = place = zs.round(place)
-    elif method == "higher":
-        low = place = zs.ceil(place)
-    elif method == "lower":
-        place = low
-    first = _at(wide, low)
-    if method in ("nearest", "higher", "lower"):
-        return _core.cast(first, rows.dtype)
-    second = _at(wide, zs.minimum(low + 1.0, zs.maximum(count - 1.0, 0.0)))
-    weight = zs.squeeze(place - low, -1)
-    if method == "midpoint":
-        weight = zs.where(weight == 0, 0.0, zs.full_like(weight, 0.5))
-    rise = second - first
-    found = zs.where(weight < 0.5, first + rise * weight, second - rise * (1.0 - weight))
-    # Equal elements are not subtracted: infinities would make NaN.
-    return _core.cast(zs.where(first == second, first, found), rows.dtype)
+    place = (count - 1.0) * parts if alpha == beta == 1 else count * parts + (alpha + parts * (1 - alpha - beta)) - 1.0
+    place = np.maximum(np.minimum(place, count - 1.0), 0.0)
+    if method in _WHOLE:
+        return _WHOLE[method](place), None
+    low = np.floor(place)
+    return low, np.ceil(place - low) * 0.5 if method == "midpoint" else place - low
 
 
-def _at(rows, places):
-    return zs.squeeze(zs.take_along_axis(rows, _core.cast(places, "int32"), axis=-1), -1)
+def _whole(places):
+    return _core.cast(places, "int32") if isinstance(places, Array) else places.astype(np.int64)

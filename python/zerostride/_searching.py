@@ -5,6 +5,7 @@ All functions run on the device. If the shape of a result depends on elements, i
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple, overload
 
 import numpy as np
@@ -13,8 +14,8 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._arguments import arrays_of, axes_of, axis_of, of_array
 from ._core import Array
-from ._creation import asarray, beside, on_host
-from ._dtypes import default_float, default_int, is_float
+from ._creation import asarray, beside
+from ._dtypes import default_float, default_int, is_float, limits
 from ._indexing import take_along, take_at
 from ._types import AnyArray, Operand
 
@@ -116,16 +117,28 @@ def _indices(found, like):
     return _core.cast(found, default_int(like.device))
 
 
+def _number(value, x):
+    """A number beside an array. A number outside the array's type equals no element, but has a place in their order."""
+    if is_float(x.dtype) or isinstance(value, float):
+        dtype = np.result_type(x.dtype, np.min_scalar_type(value))
+        return np.asarray(value, dtype if x.device.supports(dtype) else default_float(x.device))
+    least, greatest = limits(x.dtype)
+    if least <= value <= greatest:
+        return np.asarray(value, x.dtype)
+    return np.asarray(math.copysign(math.inf, value), default_float(x.device))
+
+
 def _alike(x, other):
     """An array and another operand, promoted to one type."""
     if isinstance(other, (bool, int, float)):
-        # A number that is out of the type's range still has a place in the order, so a wider type takes it.
-        other = np.asarray(other, np.result_type(x.dtype, np.min_scalar_type(other)))
+        other = _number(other, x)
     other = asarray(other, device=x.device)
     try:
         dtype = _core.promote(x.dtype, other.dtype)
     except TypeError:
         dtype = default_float(x.device)
+    # Truth values are not compared by less.
+    dtype = np.dtype("uint8") if dtype.kind == "b" else dtype
     return _core.cast(x, dtype), _core.cast(other, dtype)
 
 
@@ -282,25 +295,41 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
-def _unique(x):
-    """The four results of :func:`unique_all`."""
-    values, *indices = _core.unique(x)
-    indices = [_indices(each, x) for each in indices]
-    if not (values.size and is_float(x.dtype)):
-        return values, *indices
-    last = on_host(_core.select(values[-1:] != values[-1:], indices[2][-1:], 0))
-    count = int(last[0])
-    if count < 2:
-        return values, *indices
-    # The core merges NaN. The standard has every NaN be a value of its own.
-    first, inverse, counts = indices
-    flat = _core.reshape(x, [x.size])
-    is_nan = flat != flat
-    number = _core.reduce("cumsum", _core.cast(is_nan, inverse.dtype), [0]) + (len(values) - 2)
-    inverse = _core.select(_core.reshape(is_nan, x.shape), _core.reshape(number, x.shape), inverse)
-    first = _core.concat([first[:-1], _indices(_core.nonzero(is_nan), x)[0]], 0)
-    counts = _core.concat([counts[:-1], _core.full([count], 1, counts.dtype, x.device)], 0)
-    return _core.concat([values[:-1], _core.compress(flat, is_nan)], 0), first, inverse, counts
+class Unique:
+    """The distinct elements of an array. Each method computes one result. The number of distinct elements is read."""
+
+    def __init__(self, x, places=False, equal_nan=False):
+        """``places`` says whether ``indices`` or ``inverse`` will be called. Without ``equal_nan`` every NaN is a value of
+        its own, as in the standard.
+        """
+        self.x, flat = x, _core.reshape(x, [x.size])
+        self.order = _core.argsort(flat, 0, False).evaluate() if places else None
+        self.sorted = (take_at(flat, self.order, 0) if places else _core.sort(flat, 0, False)).evaluate()
+        before, after = self.sorted[:-1], self.sorted[1:]
+        # A sort puts NaN last.
+        differs = (before != after) & (before == before) if equal_nan else before != after
+        self.are_new = _core.concat([self._constant(True, "bool")[: x.size], differs], 0).evaluate()
+        self.first = _core.nonzero(self.are_new)[0].evaluate()
+
+    def _constant(self, value, dtype):
+        return _core.full([1], value, np.dtype(dtype), self.x.device)
+
+    def values(self):
+        return take_at(self.sorted, self.first, 0)
+
+    def indices(self):
+        """The index of the first occurrence of each distinct element."""
+        return _indices(take_at(self.order, self.first, 0), self.x)
+
+    def inverse(self):
+        """The index of the distinct element that each element is."""
+        number = _core.reduce("cumsum", _core.cast(self.are_new, "uint32"), [0]) - 1
+        of_each = take_at(number, _core.argsort(self.order, 0, False), 0)
+        return _indices(_core.reshape(of_each, self.x.shape), self.x)
+
+    def counts(self):
+        """The number of occurrences of each distinct element."""
+        return _indices(_core.concat([self.first[1:], self._constant(self.x.size, "uint32")], 0) - self.first, self.x)
 
 
 @of_array
@@ -316,7 +345,8 @@ def unique_all(x: AnyArray, /) -> UniqueAll:
     -------
     UniqueAll
     """
-    return UniqueAll(*_unique(x))
+    found = Unique(x, places=True)
+    return UniqueAll(found.values(), found.indices(), found.inverse(), found.counts())
 
 
 @of_array
@@ -331,8 +361,8 @@ def unique_counts(x: AnyArray, /) -> UniqueCounts:
     -------
     UniqueCounts
     """
-    values, _, _, counts = _unique(x)
-    return UniqueCounts(values, counts)
+    found = Unique(x)
+    return UniqueCounts(found.values(), found.counts())
 
 
 @of_array
@@ -347,8 +377,8 @@ def unique_inverse(x: AnyArray, /) -> UniqueInverse:
     -------
     UniqueInverse
     """
-    values, _, inverse, _ = _unique(x)
-    return UniqueInverse(values, inverse)
+    found = Unique(x, places=True)
+    return UniqueInverse(found.values(), found.inverse())
 
 
 @of_array
@@ -363,4 +393,4 @@ def unique_values(x: AnyArray, /) -> Array:
     -------
     Array
     """
-    return _unique(x)[0]
+    return Unique(x).values()

@@ -1,7 +1,7 @@
-"""Solutions and factorizations of matrices, by NumPy's LAPACK on the host.
+"""Solutions and factorizations of matrices, by NumPy's LAPACK on the host, whatever the device of an array.
 
 Their many small dependent steps are slow as kernels. Arrays on the CPU are read in place. Arrays on another device are
-copied to the host, and the results are copied back.
+copied to the host, and the results are copied back. docs/design/python.md has the times beside a library in Rust.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def solved(theirs, what, *arrays, **options):
         array = np.asarray(array)
         if array.dtype.kind == "c":
             raise TypeError(f"{what} has complex results, which no device has: pass numpy.asarray of the array")
-        ours = upload(array, device)
+        # Counts are of a type that the device has.
+        ours = upload(array.astype(default_int(device)) if array.dtype.kind == "i" else array, device)
         return _core.cast(ours, dtype) if array.dtype == within and within != dtype else ours
 
     return tuple(map(back, found)) if isinstance(found, tuple) else back(found)
@@ -76,6 +77,8 @@ class SVDResult(NamedTuple):
 def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
     """The triangular factor of each symmetric positive definite matrix of a stack.
 
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -98,6 +101,8 @@ def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
 def det(x: AnyArray, /) -> Array:
     """The determinant of each square matrix of a stack.
 
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -113,6 +118,8 @@ def det(x: AnyArray, /) -> Array:
 def slogdet(x: AnyArray, /) -> SlogdetResult:
     """The sign and the logarithm of the magnitude of each determinant.
 
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -127,6 +134,8 @@ def slogdet(x: AnyArray, /) -> SlogdetResult:
 @of_array
 def eigh(x: AnyArray, /) -> EighResult:
     """The eigenvalues of each symmetric matrix of a stack, in ascending order, and its eigenvectors as columns.
+
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
 
     Parameters
     ----------
@@ -144,6 +153,8 @@ def eigh(x: AnyArray, /) -> EighResult:
 def eigvalsh(x: AnyArray, /) -> Array:
     """The eigenvalues of each symmetric matrix of a stack, in ascending order.
 
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -159,6 +170,8 @@ def eigvalsh(x: AnyArray, /) -> Array:
 @of_array
 def inv(x: AnyArray, /) -> Array:
     """The inverse of each square matrix of a stack.
+
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
 
     Parameters
     ----------
@@ -184,6 +197,8 @@ def _host(number):
 def matrix_rank(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Array:
     """The number of singular values other than 0 of each matrix of a stack.
 
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -195,13 +210,14 @@ def matrix_rank(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Arr
     -------
     Array
     """
-    found = solved(lambda a: np.linalg.matrix_rank(a, rtol=_host(rtol)), "matrix_rank", x)
-    return _core.cast(found, default_int(x.device))
+    return solved(lambda a: np.linalg.matrix_rank(a, rtol=_host(rtol)), "matrix_rank", x)
 
 
 @of_array
 def pinv(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Array:
     """The pseudo-inverse of each matrix of a stack, by singular values.
+
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
 
     Parameters
     ----------
@@ -221,6 +237,8 @@ def pinv(x: AnyArray, /, *, rtol: Number | AnyArray | None = None) -> Array:
 def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """An orthogonal matrix and an upper triangular matrix whose product is ``x``, for each matrix of a stack.
 
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -238,6 +256,8 @@ def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Q
 
 def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
     """The solution ``y`` of ``x1 @ y = x2``, for each square matrix of a stack.
+
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
 
     Parameters
     ----------
@@ -261,6 +281,8 @@ def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
 def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
     """The singular values of each matrix of a stack, in descending order, and its singular vectors.
 
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
+
     Parameters
     ----------
     x : Array
@@ -277,6 +299,8 @@ def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
 @of_array
 def svdvals(x: AnyArray, /) -> Array:
     """The singular values of each matrix of a stack, in descending order.
+
+    Runs on the host by NumPy's LAPACK. Elements on another device are copied there, and the result back.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """NumPy's universal functions for `Array`s, and NumPy's arguments of reductions."""
 
 import builtins
+import functools
 import inspect
 import math
 
@@ -43,6 +44,7 @@ _PRODUCTS = {
 _SCANS = {"add": zs.cumulative_sum, "multiply": zs.cumulative_prod}
 
 
+@functools.cache
 def _of_ufunc(ufunc):
     name = ufunc.__name__
     if name == "true_divide":
@@ -83,16 +85,28 @@ _COMPOSED = {
 }  # fmt: skip
 
 
-def _known(x):
-    return isinstance(x, (Array, np.ndarray, np.generic, bool, int, float))
+_KNOWN = (Array, np.ndarray, np.generic, bool, int, float, type(None), tuple, list)
+
+
+def _called(ufunc, inputs):
+    """A universal function of operands of which one is ours."""
+    function = _of_ufunc(ufunc)
+    if function is None:
+        raise TypeError(absent(ufunc))
+    for first in inputs:
+        if isinstance(first, Array):
+            return function(*[beside(x, first) for x in inputs])
+    return None
 
 
 def ufunc(ufunc, method, inputs, options):
     """``__array_ufunc__``."""
     out = options.pop("out", None)
-    operands = inputs + (out or ())
-    if not builtins.all(_known(x) or x is None for x in operands if not isinstance(x, (tuple, list))):
-        return NotImplemented
+    for x in inputs + (out or ()):
+        if not isinstance(x, _KNOWN):
+            return NotImplemented
+    if method == "__call__" and not options and out is None:
+        return _called(ufunc, inputs)
     dtype, chosen = options.pop("dtype", None), options.pop("where", True)
     if chosen is not True and (method != "__call__" or out is None or ufunc.nout > 1):
         if method != "reduce":
@@ -103,15 +117,10 @@ def ufunc(ufunc, method, inputs, options):
     axis = 0 if method == "__call__" else options.pop("axis", 0)
     options = {name: value for name, value in options.items() if not _is_default(name, value)}
     if method == "__call__" and not options:
-        function = _of_ufunc(ufunc)
-        if function is None:
-            raise TypeError(absent(ufunc))
-        first = next((x for x in inputs if isinstance(x, Array)), None)
-        if first is None:
-            # Only `out` is an `Array`.
+        result = _called(ufunc, inputs)
+        if result is None:
+            # Only what the result goes to is ours.
             result = zs.asarray(ufunc(*inputs), device=out[0].device)
-        else:
-            result = function(*(beside(x, first) for x in inputs))
         if ufunc.nout > 1:
             if dtype is not None:
                 raise TypeError(f"numpy.{ufunc.__name__} of zerostride takes no dtype: cast its results by astype")
@@ -121,8 +130,7 @@ def ufunc(ufunc, method, inputs, options):
             return result
         # `out` may have a larger shape, to which the result broadcasts.
         if chosen is not True:
-            like = out[0] if first is None else first
-            result = zs.where(beside(chosen, like), result, beside(out[0], like))
+            result = zs.where(beside(chosen, result), result, beside(out[0], result))
         if casting == "unsafe" and result.dtype != out[0].dtype:
             result = zs.astype(result, out[0].dtype)
         return delivered(zs.broadcast_to(result, out[0].shape), out)
@@ -202,6 +210,12 @@ def delivered(result, out):
     return out
 
 
+@functools.cache
+def _parameters(function):
+    """The names of a function's parameters: to look at one takes longer than to build what it gives."""
+    return frozenset(inspect.signature(function).parameters)
+
+
 def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0, correction=None, **options):
     """A reduction of the namespace with NumPy's arguments.
 
@@ -216,7 +230,7 @@ def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0
     x = x if isinstance(x, Array) else zs.asarray(x, device=out.device)
     if where is not None:
         x = _chosen(function, x, where, initial)
-    takes = inspect.signature(function).parameters
+    takes = _parameters(function)
     known = {"axis": axis, "keepdims": not is_nothing(keepdims) and bool(keepdims)}
     if "correction" in takes:
         known["correction"] = ddof if is_nothing(correction) else correction
