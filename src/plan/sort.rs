@@ -2,6 +2,8 @@
 //! One pass counts the digits of each tile; the counts of all tiles before, digit by digit, are where those of a tile go;
 //! and the next pass moves them there. No kernel waits for another workgroup.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::access::Store;
@@ -88,7 +90,7 @@ impl Plan {
             vectors: sorter.table.map_or(sorter.each, |_| 1).div_ceil(LANES as u32),
             bindings: vec![Binding { dtype: DType::U32, width: 1 }; reads.len()],
             operands: Vec::new(),
-            steps: Vec::new(),
+            steps: Arc::default(),
             results: SmallVec::new(),
             out: DType::U32,
             store: Store::Lanes,
@@ -126,8 +128,8 @@ impl Plan {
             _ => 0,
         });
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };
-        let work = (elements * moved * size_of::<u32>()) as u64;
-        Ok(Plan { kernel, launch, reads, loops, work })
+        let moved = (elements * moved * size_of::<u32>()) as u64;
+        Ok(Plan { kernel, launch, reads, loops, moved, work: moved })
     }
 }
 
