@@ -29,7 +29,7 @@ struct Ready {
     parts: Weak<Parts>,
     math: Math,
     work: Work,
-    operands: SmallVec<[Storage; 4]>,
+    operands: Box<[Storage]>,
 }
 
 /// Runs a schedule: the storages of its results.
@@ -57,6 +57,7 @@ pub(super) fn run(
         gpu.plans.keep(print, &leaves, work, &operands);
     } else if is_new && schedule.ready.again() {
         let parts = Arc::downgrade(&gpu.parts);
+        let operands = operands.into_iter().collect();
         schedule.ready.put(Ready { parts, math: gpu.adapter.math, work, operands });
     }
     Ok(results)

@@ -70,7 +70,7 @@ pub(crate) struct Patch {
 /// A list of commands, in order. The first slots are operands, and commands allocate the others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commands {
-    pub list: SmallVec<[Command; 4]>,
+    pub list: SmallVec<[Command; 2]>,
     pub dispatches: SmallVec<[Dispatch; 1]>,
     /// The number of slots, and of operands among them.
     pub slots: usize,

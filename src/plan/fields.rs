@@ -352,7 +352,7 @@ pub(super) fn words(
         Field::ScalarHigh(i) => (bits(i) >> 32) as u32,
         ref field => other(field),
     };
-    let mut words = Vec::with_capacity(32);
+    let mut words = Vec::with_capacity(16);
     kernel.fields(|field| words.push(word(&field)));
     words
 }

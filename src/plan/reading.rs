@@ -205,8 +205,8 @@ impl Bound {
 
     /// Binds the operands with this access.
     pub(super) fn of(program: &Program, reading: &Reading, accesses: &[Access]) -> Result<Bound> {
-        let inputs = program.inputs.len();
-        let (bindings, slots) = (Vec::with_capacity(inputs), Vec::with_capacity(inputs));
+        let tensors = program.inputs.iter().filter(|input| input.source.is_memory()).count();
+        let (bindings, slots) = (Vec::with_capacity(tensors), Vec::with_capacity(tensors));
         let mut bound = Bound { bindings, slots, origins: SmallVec::new() };
         for (i, input) in program.inputs.iter().enumerate() {
             let origin = match (&input.source, reading.0[i]) {
