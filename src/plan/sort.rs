@@ -2,8 +2,6 @@
 //! One pass counts the digits of each tile; the counts of all tiles before, digit by digit, are where those of a tile go;
 //! and the next pass moves them there. No kernel waits for another workgroup.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use super::access::Store;
@@ -12,6 +10,7 @@ use super::grid::workgroups;
 use super::kernel::{Binding, Kernel};
 use super::launch::{Launch, Plan};
 use super::makes::{Makes, Moved, Sorter};
+use super::reading::Bound;
 use super::target::Target;
 use super::walk::{LANES, Walk};
 use crate::dtype::DType;
@@ -83,27 +82,19 @@ impl Plan {
         let words = sorter.words as usize * usize::from(sorter.reads_values());
         let stored = sorter.stored();
         let moved = words + usize::from(sorter.reads_indices()) + stored;
-        let kernel = Kernel {
-            walk: Walk::Flat,
-            rank: 1,
-            workgroup: [sorter.group, 1],
-            vectors: sorter.table.map_or(sorter.each, |_| 1).div_ceil(LANES as u32),
-            bindings: vec![Binding { dtype: DType::U32, width: 1 }; reads.len()],
-            operands: Vec::new(),
-            steps: Arc::default(),
-            results: SmallVec::new(),
-            out: DType::U32,
-            store: Store::Lanes,
-            strides: SmallVec::new(),
-            fresh: true,
-            carries: false,
-            wide_words: false,
-            faults: target.faults,
-            math: target.math,
-            makes: Makes::Sort(sorter),
-        };
         let nothing =
             Program::of_steps([elements].into(), DType::U32, Vec::new(), Vec::new(), SmallVec::new());
+        let bindings = vec![Binding { dtype: DType::U32, width: 1 }; reads.len()];
+        let bound = Bound { bindings, slots: reads, origins: SmallVec::new() };
+        let walk = (Walk::Flat, Store::Lanes, SmallVec::new());
+        let (kernel, reads) = Kernel::assemble(&nothing, bound, &[], &loops, walk, target);
+        let kernel = Kernel {
+            workgroup: [sorter.group, 1],
+            vectors: sorter.table.map_or(sorter.each, |_| 1).div_ceil(LANES as u32),
+            wide_words: false,
+            makes: Makes::Sort(sorter),
+            ..kernel
+        };
         let words = fields::words(&kernel, &loops, &nothing, |field| match *field {
             Field::Count => count as u32,
             Field::Pitch => x as u32,
