@@ -14,7 +14,7 @@ use super::reading::Bound;
 use super::target::Target;
 use super::walk::{LANES, Walk};
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Result, bail};
 use crate::ir::{KeyKind, Program, Slot};
 use crate::layout::{Axis, Nest, Shape};
 
@@ -95,6 +95,14 @@ impl Plan {
             makes: Makes::Sort(sorter),
             ..kernel
         };
+        let bound = kernel.bindings.len() + kernel.stored().len();
+        if bound > target.bindings as usize {
+            bail!(
+                Limit,
+                "a sort that moves indices needs {bound} storage bindings, and the adapter has {} (max_storage_buffers_per_shader_stage): sort on another device",
+                target.bindings
+            );
+        }
         let words = fields::words(&kernel, &loops, &nothing, |field| match *field {
             Field::Count => count as u32,
             Field::Pitch => x as u32,
