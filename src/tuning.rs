@@ -12,9 +12,6 @@ pub(crate) struct Tuning {
     pub wide_words: bool,
     /// Whether invocations share a row and meet in workgroup memory. Not where a barrier costs more than that gains.
     pub meets: bool,
-    /// Without meeting, whether an invocation has all accumulators in turn if they are too costly for one loop.
-    /// Otherwise invocations meet.
-    pub in_turn: bool,
     /// Invocations that step together and compute common values once. A workgroup with as many along a row has no other
     /// row.
     pub wave: u32,
@@ -36,7 +33,6 @@ impl Tuning {
         vectors: 1,
         wide_words: false,
         meets: true,
-        in_turn: false,
         // RDNA2's compiler: bf16 of NCHW, whose planes are 128 vectors, takes 99 cycles a wave with two rows in a
         // workgroup and 75 with one, whose number is then in a scalar register.
         wave: 64,
@@ -57,8 +53,6 @@ impl Tuning {
         wide_words: false,
         // Rows with 64 invocations take 34 ms on lavapipe, with one 9.6; on SwiftShader 226 and 23.
         meets: false,
-        // Softmax of rows, in `exp`: 4.3 without on SwiftShader, 2.6 with; 2.06 and 2.43 on lavapipe.
-        in_turn: true,
         wave: u32::MAX,
         // Transposed: 31 ms without on lavapipe, 27 with.
         tiles: true,
@@ -74,8 +68,7 @@ impl Tuning {
     /// The host's processor if it loads and stores lane by lane: lavapipe and llvmpipe. A 64-bit word is one load
     /// there, where two of 32 bits are two: the same shape takes 18.3 ms without, 14.6 with. A row takes 26 ms with 1
     /// vector, 16.5 with 8.
-    pub(crate) const LANE_BY_LANE: Tuning =
-        Tuning { vectors: 8, wide_words: true, in_turn: false, ..Tuning::HOST };
+    pub(crate) const LANE_BY_LANE: Tuning = Tuning { vectors: 8, wide_words: true, ..Tuning::HOST };
 }
 
 /// The boundaries of stages.

@@ -10,7 +10,7 @@ use crate::common::{self, Failure, Work, median, medians};
 /// Steps and operands of known expressions.
 const STEPS: usize = 400;
 const OPERANDS: usize = 24;
-/// Live tensors beside them.
+/// Live tensors beside them, and kept expressions.
 const OTHERS: usize = 20_000;
 
 /// Evaluates a part of an expression, into a new or an existing tensor.
@@ -50,6 +50,27 @@ fn known(device: &Device) -> Result<(), Failure> {
     let others = (0..OTHERS).map(|_| device.full([16], 1.0_f32)).collect::<zerostride::Result<Vec<_>>>()?;
     returns(&format!("the same beside {OTHERS} tensors"), &wide)?;
     drop(others);
+    kept(device, &x)
+}
+
+/// Bytes of memory that the process has, on Linux.
+fn resident() -> Option<f64> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse::<f64>().ok()?;
+    Some(pages * 4096.0)
+}
+
+/// The memory of expressions that the program keeps and evaluates again and again, with their schedules and commands.
+fn kept(device: &Device, x: &Tensor<f32>) -> Result<(), Failure> {
+    let Some(before) = resident() else { return Ok(()) };
+    let all: Vec<Expr<f32>> = (0..OTHERS).map(|i| x * (i as f32) + 1.0).collect();
+    for _ in 0..4 {
+        for expr in &all {
+            expr.eval()?;
+        }
+        device.synchronize()?;
+    }
+    let bytes = resident().unwrap_or(before) - before;
+    println!("{:<56} {:>9.0} bytes", format!("each of {OTHERS} kept expressions"), bytes / all.len() as f64);
     Ok(())
 }
 

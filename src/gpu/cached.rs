@@ -93,7 +93,10 @@ impl CachedPlan {
         let mut words = SmallVec::from_slice(&self.work.commands.dispatches[dispatch].plan.launch.words);
         for (patch, number) in self.constants.iter().filter(|(patch, _)| patch.dispatch == dispatch) {
             let bits = leaves.constants[*number].0;
-            words[patch.word] = if patch.is_high { (bits >> 32) as u32 } else { bits as u32 };
+            words[patch.word] = bits as u32;
+            if patch.is_wide {
+                words[patch.word + 1] = (bits >> 32) as u32;
+            }
         }
         words
     }

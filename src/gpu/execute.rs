@@ -29,7 +29,7 @@ struct Ready {
     parts: Weak<Parts>,
     math: Math,
     work: Work,
-    operands: SmallVec<[Storage; 4]>,
+    operands: Box<[Storage]>,
 }
 
 /// Runs a schedule: the storages of its results.
@@ -57,6 +57,7 @@ pub(super) fn run(
         gpu.plans.keep(print, &leaves, work, &operands);
     } else if is_new && schedule.ready.again() {
         let parts = Arc::downgrade(&gpu.parts);
+        let operands = operands.into_iter().collect();
         schedule.ready.put(Ready { parts, math: gpu.adapter.math, work, operands });
     }
     Ok(results)
@@ -118,18 +119,18 @@ fn execute<'a>(
         }
     }
     let mut made: SmallVec<[Option<Storage>; 4]> = SmallVec::new();
-    made.resize(commands.slots - commands.operands, None);
     let mut one = |command: &Command| -> Result<()> {
         match *command {
-            Command::Allocate { slot, dtype, elements } => {
-                made[slot - commands.operands] = Some(gpu.storage(elements * dtype.size(), dtype)?);
+            // In the order of slots.
+            Command::Allocate { dtype, elements, .. } => {
+                made.push(Some(gpu.storage(elements * dtype.size(), dtype)?));
             }
             Command::Free(slot) => made[slot - commands.operands] = None,
             Command::Dispatch(number) => {
                 let dispatch = &commands.dispatches[number];
                 let storage = |slot: &Slot| match slot.number.checked_sub(commands.operands) {
                     None => Ok(operand(slot.number)),
-                    Some(own) => made[own].as_ref().ok_or_else(|| {
+                    Some(own) => made.get(own).and_then(Option::as_ref).ok_or_else(|| {
                         Error::new(ErrorKind::Kernel, format!("slot {} has no memory", slot.number))
                     }),
                 };

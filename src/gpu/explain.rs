@@ -30,8 +30,9 @@ fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Told> {
     if !program.reduces() {
         return Ok(tell(first, dispatches.len(), (wgsl, lines)));
     }
-    let mut told =
-        Told { text: first.to_string(), wgsl: Some(wgsl), moved: Some(note.moved), ..Told::default() };
+    let add = |all: usize, moved: u64| all.saturating_add(moved as usize);
+    let moved = dispatches.iter().map(|dispatch| dispatch.plan.moved).fold(0, add);
+    let mut told = Told { text: first.to_string(), wgsl: Some(wgsl), moved: Some(moved), ..Told::default() };
     // Otherwise it copies one of the operands.
     if dispatches[0].pass.is_some() || first.kernel.operands.len() == program.inputs.len() {
         (told.lines, told.accesses) = (lines, first.accesses());

@@ -64,7 +64,7 @@ impl ProgramBuilder {
     ) -> Result<ByValue<Value>> {
         let mut values =
             program.inputs.iter().map(|own| input(self, own)).collect::<Result<ByValue<Value>>>()?;
-        for step in &program.steps {
+        for step in &*program.steps {
             let copied = self.copy(step, |arg| values[arg]);
             values.push(copied);
         }

@@ -80,7 +80,8 @@ impl Fingerprint {
                 }
                 _ => return None,
             }
-            stack.extend(node.args.iter().rev());
+            // Pushed one by one: `extend` costs more than a few words.
+            node.args.iter().rev().for_each(|arg| stack.push(arg));
         }
         if let Some((storage, layout)) = to {
             words.push(leaves.number(storage) as u64);
@@ -97,8 +98,8 @@ fn push_storage(words: &mut SmallVec<[u64; 64]>, storage: &Storage, layout: &Lay
 
 fn push(words: &mut SmallVec<[u64; 64]>, layout: &Layout) {
     words.push((layout.shape().rank() as u64) << 48 ^ layout.offset() as u64);
-    words.extend(layout.shape().iter().map(|&length| length as u64));
-    words.extend(layout.strides().iter().map(|&stride| stride as u64));
+    layout.shape().iter().for_each(|&length| words.push(length as u64));
+    layout.strides().iter().for_each(|&stride| words.push(stride as u64));
 }
 
 #[cfg(test)]

@@ -173,7 +173,6 @@ impl<'a> Flatten<'a> {
         loop {
             // A stage's result is read even if an earlier result of this program has computed it: a kernel may not
             // contain both.
-            // hold both.
             if let Some(&(stage, result)) = self.known.get(&Arc::as_ptr(node)) {
                 let layout = self.views[view as usize].clone();
                 let source = Source::Stage { stage, result };

@@ -176,7 +176,8 @@ pub(crate) struct Program {
     /// The type of the first result; if values are reduced, of all results.
     pub dtype: DType,
     pub inputs: Vec<Input>,
-    pub steps: Vec<Step>,
+    /// Shared with copies over other inputs, and with the kernels of these.
+    pub steps: Arc<Vec<Step>>,
     /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
     /// The kind.

@@ -1,6 +1,7 @@
 //! Programs: an expression as inputs, and steps over earlier values. Devices run programs.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -64,7 +65,7 @@ impl Program {
         steps: Vec<Step>,
         results: SmallVec<[Value; 1]>,
     ) -> Program {
-        Program { shape, dtype, inputs, steps, results, kind: ProgramKind::Map }
+        Program { shape, dtype, inputs, steps: Arc::new(steps), results, kind: ProgramKind::Map }
     }
 
     /// A program that copies one input.
@@ -76,6 +77,18 @@ impl Program {
     /// A program that copies row-major elements of a shape.
     pub(crate) fn copy_of(dtype: DType, source: Source, shape: &Shape) -> Result<Program> {
         Ok(Program::copy(Input::new(dtype, source, Layout::contiguous(shape)?)))
+    }
+
+    /// The same over other sources.
+    pub(crate) fn over(&self, mut each: impl FnMut(&Input) -> Result<Source>) -> Result<Program> {
+        let mut inputs = Vec::with_capacity(self.inputs.len());
+        for own in &self.inputs {
+            let (layout, computed) = (own.layout.clone(), own.computed.clone());
+            inputs.push(Input { source: each(own)?, layout, computed, ..*own });
+        }
+        let (steps, results) = (self.steps.clone(), SmallVec::from_slice(&self.results));
+        let (shape, kind) = (self.shape.clone(), self.kind.clone());
+        Ok(Program { shape, dtype: self.dtype, inputs, steps, results, kind })
     }
 
     /// The shape of each stored result.
@@ -191,12 +204,12 @@ impl Program {
         let (least, between) = if self.reduces() { (size_of::<u32>(), product(&self.shape)) } else { (1, 0) };
         let size = |i: usize| self.result_type(i).size().max(least) as u64;
         let stored = product(&self.result_shape()).saturating_mul((0..self.results.len()).map(size).sum());
-        self.work_storing(stored.saturating_add(between))
+        self.work_moving((self.read_bytes() as u64).saturating_add(stored).saturating_add(between))
     }
 
-    /// The work of a kernel that stores this many bytes.
-    pub(crate) fn work_storing(&self, bytes: u64) -> u64 {
-        self.operations(&self.shape).saturating_add(self.read_bytes() as u64).saturating_add(bytes)
+    /// The work of a kernel that moves this many bytes.
+    pub(crate) fn work_moving(&self, bytes: u64) -> u64 {
+        self.operations(&self.shape).saturating_add(bytes)
     }
 
     /// Elements that a kernel counts: of a contraction, its results.

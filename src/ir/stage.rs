@@ -3,7 +3,7 @@
 use std::slice;
 use std::sync::Arc;
 
-use super::{Input, Join, Known, Node, NodeKind, Program, Stage, Storage};
+use super::{Input, Join, Known, Node, NodeKind, Program, Source, Stage, Storage};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::{Layout, Shape};
@@ -43,6 +43,18 @@ impl Stage {
         }
     }
 
+    /// The same over other sources.
+    pub(crate) fn over(&self, mut each: impl FnMut(&Input) -> Result<Source>) -> Result<Stage> {
+        let mut part = |program: &Program| program.over(&mut each);
+        Ok(match self {
+            Stage::One(program) => Stage::One(part(program)?),
+            Stage::Join(Join { axis, parts, shape, dtype }) => {
+                let parts = parts.iter().map(part).collect::<Result<_>>()?;
+                Stage::Join(Join { axis: *axis, parts, shape: shape.clone(), dtype: *dtype })
+            }
+        })
+    }
+
     pub(crate) fn programs_mut(&mut self) -> &mut [Program] {
         match self {
             Stage::One(program) => slice::from_mut(program),
@@ -56,10 +68,6 @@ impl Stage {
             Stage::One(program) => Some(program),
             Stage::Join(_) => None,
         }
-    }
-
-    pub(crate) fn inputs_mut(&mut self) -> impl Iterator<Item = &mut Input> {
-        self.programs_mut().iter_mut().flat_map(|program| &mut program.inputs)
     }
 
     /// The tensors that it reads, each with its layout.

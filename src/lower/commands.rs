@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::ranges::Cuts;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Program, Slot, Source};
+use crate::ir::{Input, Program, Slot, Source};
 use crate::layout::{Layout, Shape};
 use crate::plan::{Field, Pass, Place, Plan, Target};
 
@@ -42,8 +42,6 @@ pub(crate) struct Note {
     /// The number of reductions that run as they are, and the passes of the first.
     pub parts: usize,
     pub passes: usize,
-    /// Bytes that its kernels move at least.
-    pub moved: usize,
     /// Whether tables larger than a binding were looked up before.
     pub tables: bool,
 }
@@ -65,14 +63,14 @@ pub(crate) struct Patch {
     pub word: usize,
     /// The address of the constant's node.
     pub node: usize,
-    /// Whether the word is the constant's high one.
-    pub is_high: bool,
+    /// Whether the next word is the constant's high one.
+    pub is_wide: bool,
 }
 
 /// A list of commands, in order. The first slots are operands, and commands allocate the others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commands {
-    pub list: SmallVec<[Command; 4]>,
+    pub list: SmallVec<[Command; 2]>,
     pub dispatches: SmallVec<[Dispatch; 1]>,
     /// The number of slots, and of operands among them.
     pub slots: usize,
@@ -81,7 +79,7 @@ pub(crate) struct Commands {
     pub results: SmallVec<[usize; 1]>,
     /// The operands that results are written to.
     pub writes: SmallVec<[Write; 1]>,
-    pub constants: SmallVec<[Patch; 1]>,
+    pub constants: SmallVec<[Patch; 2]>,
     /// One note for each stage.
     pub notes: SmallVec<[Note; 1]>,
 }
@@ -197,7 +195,6 @@ impl Lowering {
     pub(super) fn pass(&mut self, pass: Pass) -> Result<SmallVec<[Slot; 1]>> {
         let slots: SmallVec<[Slot; 1]> =
             pass.stored.iter().map(|&dtype| self.slot(pass.count, dtype)).collect();
-        self.note.moved = self.note.moved.saturating_add(pass.bytes());
         self.note.passes += usize::from(self.note.parts == 1);
         self.dispatch(pass.plan, slots.clone(), Some(pass.form))?;
         Ok(slots)
@@ -209,15 +206,16 @@ impl Lowering {
         let plan = Plan::new(program, place, self.target)?;
         let dispatch = self.commands.dispatches.len();
         if program.inputs.iter().any(|input| input.node.is_some() && !input.source.is_memory()) {
-            for (word, field) in plan.kernel.fields().into_iter().enumerate() {
-                let (input, is_high) = match field {
-                    Field::Scalar(input) => (input, false),
-                    Field::ScalarHigh(input) => (input, true),
-                    _ => continue,
-                };
-                let node = program.inputs[input].node;
-                self.commands.constants.extend(node.map(|node| Patch { dispatch, word, node, is_high }));
-            }
+            let mut word = 0;
+            plan.kernel.fields(|field| {
+                if let Field::Scalar(input) = field
+                    && let Input { node: Some(node), dtype, .. } = program.inputs[input]
+                {
+                    let is_wide = dtype.size() > size_of::<u32>();
+                    self.commands.constants.push(Patch { dispatch, word, node, is_wide });
+                }
+                word += 1;
+            });
         }
         self.dispatch(plan, SmallVec::from_slice(writes), None)
     }

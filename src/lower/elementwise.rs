@@ -91,7 +91,6 @@ impl Lowering {
         let results: SmallVec<[Slot; 1]> = results.collect();
         if self.cuts.is_short(program) {
             self.plan(program, &results, None)?;
-            self.note.moved = self.note.moved.saturating_add(Plan::bytes(program));
             return Ok(Some(results));
         }
         let Some((axis, slices)) = self.cuts.slices(program) else { return Ok(None) };
@@ -172,7 +171,6 @@ impl Lowering {
     /// Stores the elements of a program to a layout of a slot, or to all of a new one: with one kernel, or with one for
     /// each chunk if it would bind too much or take too long.
     pub(super) fn write(&mut self, program: &Program, to: Slot, layout: Option<&Layout>) -> Result<()> {
-        self.note.moved = self.note.moved.saturating_add(Plan::bytes(program));
         if self.cuts.is_whole(program) && !self.cuts.divides(to, program.dtype) {
             return self.plan(program, &[to], layout);
         }

@@ -29,7 +29,7 @@ pub(crate) use ranges::{Cuts, VECTOR};
 use commands::{Lowering, Write};
 use smallvec::SmallVec;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Result, bail};
 #[cfg(test)]
 use crate::ir::Program;
 use crate::ir::{Destination, Schedule, Slot, Source, Stage, Storage};
@@ -92,23 +92,16 @@ impl Operands {
 
     /// A stage over slots: of storages, and of the results of earlier stages.
     fn over(&mut self, stage: &Stage, stages: &[SmallVec<[Slot; 1]>]) -> Result<Stage> {
-        let mut own = stage.clone();
-        for input in own.inputs_mut() {
-            input.source = match &input.source {
-                Source::Tensor(storage) => Source::Slot(self.slot(storage)),
-                Source::Stage { stage, result } => {
-                    match stages.get(*stage).and_then(|slots| slots.get(*result)) {
-                        Some(&slot) => Source::Slot(slot),
-                        None => {
-                            let text = format!("stage {stage} is read before it is run");
-                            return Err(Error::new(ErrorKind::Kernel, text));
-                        }
-                    }
+        stage.over(|input| match &input.source {
+            Source::Tensor(storage) => Ok(Source::Slot(self.slot(storage))),
+            Source::Stage { stage, result } => {
+                match stages.get(*stage).and_then(|slots| slots.get(*result)) {
+                    Some(&slot) => Ok(Source::Slot(slot)),
+                    None => bail!(Kernel, "stage {stage} is read before it is run"),
                 }
-                _ => continue,
-            };
-        }
-        Ok(own)
+            }
+            other => Ok(other.clone()),
+        })
     }
 }
 

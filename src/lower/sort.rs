@@ -209,7 +209,6 @@ impl Lowering {
         writes: SmallVec<[Slot; 1]>,
     ) -> Result<()> {
         let plan = Plan::sort(sorter.clone(), run, reads, self.target)?;
-        self.note.moved = self.note.moved.saturating_add(plan.work as usize);
         self.dispatch(plan, writes, Some(sorter.describe(&run)))
     }
 }

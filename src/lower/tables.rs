@@ -21,12 +21,12 @@ impl Lowering {
     /// The program without such lookups, which are computed before.
     pub(super) fn without_tables<'a>(&mut self, program: &'a Program) -> Result<Cow<'a, Program>> {
         let mut program = Cow::Borrowed(program);
-        if self.cuts.is_shown(&program) {
+        let looks_up = |step: &Step| step.op == Op::Lookup || step.body.is_some();
+        if !program.steps.iter().any(looks_up) || self.cuts.is_shown(&program) {
             return Ok(program);
         }
         // One after the other, as an index may itself come from a lookup.
         while let Some(found) = first(self.cuts, &program) {
-            let moved = self.note.moved;
             let known = match found {
                 Found::Lookup(value, pieces) => {
                     let own = program.extract(&[value], program.shape.clone(), &BTreeMap::new(), same)?;
@@ -47,7 +47,7 @@ impl Lowering {
                 }
             };
             // The explanation of a stage is about the remaining program.
-            (self.note.moved, self.note.tables) = (moved, true);
+            self.note.tables = true;
             self.note.first = self.commands.dispatches.len();
             let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;
             program = Cow::Owned(rest.of_kind(program.kind.clone()));
@@ -157,7 +157,9 @@ fn of_piece(own: &Program, piece: &Piece, to: Slot, layout: &Layout) -> Result<(
         part = part.slice(axis, range.clone())?;
         layout = layout.slice(axis, range, 1)?;
     }
-    let Some(Step { args, .. }) = part.steps.pop() else { bail!(Kernel, "a lookup without a step") };
+    let Some(Step { args, .. }) = Arc::make_mut(&mut part.steps).pop() else {
+        bail!(Kernel, "a lookup without a step")
+    };
     let Some((&Value::Input(table), indices)) = args.split_first() else {
         bail!(Kernel, "a lookup without a table")
     };

@@ -55,7 +55,8 @@ impl Plan {
         .into_bits();
         let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
         let launch = Launch { words, groups: grid.groups };
-        Ok(Plan { kernel, launch, reads, loops, work: program.work() })
+        let moved = Plan::bytes(program) as u64;
+        Ok(Plan { kernel, launch, reads, loops, moved, work: program.work_moving(moved) })
     }
 }
 

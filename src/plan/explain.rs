@@ -98,7 +98,7 @@ impl Program {
             }
         };
         (0..self.inputs.len() as u32).for_each(|of| gives(&mut values, Value::Input(of)));
-        for step in &self.steps {
+        for step in &*self.steps {
             let args: Vec<&str> = step.args.iter().map(|&v| values[v].as_str()).collect();
             let name = match step.op {
                 crate::ir::Op::Cast => step.result.name(),

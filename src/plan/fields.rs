@@ -60,7 +60,7 @@ pub(crate) enum Field {
     Zero,
 }
 
-/// The numbers of a walk over all elements.
+/// The numbers of a walk over all elements. A flat walk has the first only.
 const GRID: [Field; 8] = [
     Field::Vectors,
     Field::Slots,
@@ -180,44 +180,41 @@ impl ScanNumber {
 }
 
 impl Kernel {
-    /// All numbers that its text may name. Those that it names are the words of its uniform block.
-    pub(crate) fn fields(&self) -> Vec<Field> {
-        let mut fields = Vec::with_capacity(32);
-        fields.extend([Field::Pitch, Field::Count]);
+    /// All numbers that its text may name, in order. Those that it names are the words of its uniform block.
+    pub(crate) fn fields(&self, mut each: impl FnMut(Field)) {
+        let mut all = |fields: &[Field]| fields.iter().for_each(|&field| each(field));
+        all(&[Field::Pitch, Field::Count]);
         match &self.makes {
-            Makes::Elements => fields.extend(GRID),
+            Makes::Elements => all(if self.walk == Walk::Flat { &GRID[..1] } else { &GRID }),
             Makes::Reduce(reduce) => {
-                fields.extend(Number::ALL.map(Field::Reduce));
+                all(&Number::ALL.map(Field::Reduce));
                 for own in reduce.reductions() {
-                    fields.extend([Field::Identity(own.number), Field::IdentityHigh(own.number)]);
+                    all(&[Field::Identity(own.number), Field::IdentityHigh(own.number)]);
                 }
             }
-            Makes::Scan(_) => fields.extend(ScanNumber::ALL.map(Field::Scan)),
-            Makes::Contract(_) => fields.extend(Number::ALL.map(Field::Reduce)),
-            Makes::Sort(_) => fields.extend(SortNumber::ALL.map(Field::Sort)),
+            Makes::Scan(_) => all(&ScanNumber::ALL.map(Field::Scan)),
+            Makes::Contract(_) => all(&Number::ALL.map(Field::Reduce)),
+            Makes::Sort(_) => all(&SortNumber::ALL.map(Field::Sort)),
         }
-        let axis = |axis| [Field::Length(axis), Field::Factor(axis), Field::Shift(axis)];
-        fields.extend((0..self.rank).flat_map(axis));
-        let mut walk = |role: Role| {
-            fields.extend([Field::Offset(role), Field::Rest(role), Field::Last(role)]);
-            let words = (0..self.rank).filter(|&axis| self.stride(role, axis) == Stride::Any);
-            fields.extend(words.map(|axis| Field::Stride(role, axis)));
-        };
-        walk(Role::Out);
-        let mut scalars = Vec::new();
+        for axis in 0..self.rank {
+            all(&[Field::Length(axis), Field::Factor(axis), Field::Shift(axis)]);
+        }
+        let own =
+            |&i: &usize| self.operands[i].walks_as == Role::In(i) && !self.operands[i].origin.is_value();
+        let roles = std::iter::once(Role::Out).chain((0..self.operands.len()).filter(own).map(Role::In));
+        for role in roles {
+            all(&[Field::Offset(role), Field::Rest(role), Field::Last(role)]);
+            let axes = (0..self.rank).filter(|&axis| self.stride(role, axis) == Stride::Any);
+            axes.for_each(|axis| all(&[Field::Stride(role, axis)]));
+        }
         for (i, operand) in self.operands.iter().enumerate() {
-            match operand.origin {
-                Origin::Scalar => scalars.extend([Field::Scalar(i), Field::ScalarHigh(i)]),
-                Origin::Row(_) => {}
-                _ if operand.walks_as == Role::In(i) => walk(Role::In(i)),
-                _ => {}
+            if operand.origin == Origin::Scalar {
+                all(&[Field::Scalar(i), Field::ScalarHigh(i)]);
             }
-            let computed = operand.computed.iter().enumerate().filter(|(_, stride)| **stride == Stride::Any);
-            scalars.extend(computed.map(|(k, _)| Field::Computed(i, k)));
+            let computed = (0..operand.computed.len()).filter(|&k| operand.computed[k] == Stride::Any);
+            computed.for_each(|k| all(&[Field::Computed(i, k)]));
         }
-        fields.extend(scalars);
-        fields.push(Field::Zero);
-        fields
+        all(&[Field::Zero]);
     }
 
     /// Whether the lanes of a vector have their own coordinates along the innermost axis, in a reduction of rows.
@@ -355,7 +352,9 @@ pub(super) fn words(
         Field::ScalarHigh(i) => (bits(i) >> 32) as u32,
         ref field => other(field),
     };
-    kernel.fields().iter().map(word).collect()
+    let mut words = Vec::with_capacity(16);
+    kernel.fields(|field| words.push(word(&field)));
+    words
 }
 
 #[cfg(test)]

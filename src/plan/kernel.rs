@@ -1,6 +1,7 @@
 //! A kernel: everything that its text depends on. A new shape changes none of it.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -31,6 +32,13 @@ pub(crate) enum Origin {
     Index,
     /// The result of a reduction of the same kernel.
     Row(usize),
+}
+
+impl Origin {
+    /// Whether it has no address.
+    pub(crate) fn is_value(self) -> bool {
+        matches!(self, Origin::Scalar | Origin::Row(_))
+    }
 }
 
 /// An operand, as the kernel's text sees it.
@@ -65,7 +73,7 @@ pub(crate) struct Kernel {
     pub vectors: u32,
     pub bindings: Vec<Binding>,
     pub operands: Vec<Operand>,
-    pub steps: Vec<Step>,
+    pub steps: Arc<Vec<Step>>,
     /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
     /// The type of the first result. Other results have their values' types.

@@ -36,7 +36,8 @@ pub(crate) struct Plan {
     pub reads: Vec<Slot>,
     /// The loop nest of the kernel, for explanations.
     pub(super) loops: Nest,
-    /// The work of running it ([`Program::work`]).
+    /// Bytes that it moves at least, and the work of running it ([`Program::work`]).
+    pub moved: u64,
     pub work: u64,
 }
 
@@ -65,8 +66,6 @@ pub(crate) struct Pass {
     /// The types of its results, and the number of elements of each.
     pub stored: Vec<DType>,
     pub count: usize,
-    /// Bytes that it reads at least.
-    pub(super) read: usize,
     /// The plan in words.
     pub form: String,
     /// The layout of its partial results, and the values of a block that remain.
@@ -82,13 +81,10 @@ impl Pass {
         form: String,
         rest: Option<(Layout, usize)>,
     ) -> Pass {
-        let bytes: usize = stored.iter().map(|dtype| count * dtype.size()).sum();
-        let plan = Plan { kernel, launch, reads, loops, work: program.work_storing(bytes as u64) };
-        Pass { plan, stored, count, read: program.read_bytes(), form, rest }
-    }
-
-    /// Bytes that move at least: each element that it reads once, and its results.
-    pub(crate) fn bytes(&self) -> usize {
-        self.read + self.stored.iter().map(|dtype| self.count * dtype.size()).sum::<usize>()
+        // Each element that it reads once, and its results.
+        let results: usize = stored.iter().map(|dtype| count * dtype.size()).sum();
+        let moved = (program.read_bytes() + results) as u64;
+        let plan = Plan { kernel, launch, reads, loops, moved, work: program.work_moving(moved) };
+        Pass { plan, stored, count, form, rest }
     }
 }

@@ -113,9 +113,6 @@ pub(crate) struct Tile {
     pub blocks: u32,
     /// Whether the invocations of a row meet in workgroup memory. Otherwise one has all blocks.
     pub meets: bool,
-    /// Whether an invocation has all accumulators of a block, and reduces its share of them at once, one turn after
-    /// another.
-    pub in_turn: bool,
     /// Rows of a workgroup.
     pub beside: u32,
     /// Neighbouring vectors of an invocation at each place in the row, if lanes lie across rows.
@@ -140,7 +137,7 @@ impl Tile {
 
     /// Partial results of a block.
     pub(crate) fn left(&self) -> u32 {
-        if self.meets || self.in_turn { 1 } else { self.lanes() }
+        if self.meets { 1 } else { self.lanes() }
     }
 }
 

@@ -128,7 +128,7 @@ impl Reading {
                 _ => accesses[i] == Access::Splat,
             })
             .collect();
-        for step in &program.steps {
+        for step in &*program.steps {
             if let (Op::Lookup, [Value::Input(table), indices @ ..]) = (step.op, step.args.as_slice()) {
                 by_row[*table as usize] &= indices.iter().all(|&index| splat[index]);
             } else {
@@ -205,8 +205,8 @@ impl Bound {
 
     /// Binds the operands with this access.
     pub(super) fn of(program: &Program, reading: &Reading, accesses: &[Access]) -> Result<Bound> {
-        let inputs = program.inputs.len();
-        let (bindings, slots) = (Vec::with_capacity(inputs), Vec::with_capacity(inputs));
+        let tensors = program.inputs.iter().filter(|input| input.source.is_memory()).count();
+        let (bindings, slots) = (Vec::with_capacity(tensors), Vec::with_capacity(tensors));
         let mut bound = Bound { bindings, slots, origins: SmallVec::new() };
         for (i, input) in program.inputs.iter().enumerate() {
             let origin = match (&input.source, reading.0[i]) {
@@ -289,19 +289,19 @@ fn operands(
     let mut operands: Vec<Operand> = Vec::with_capacity(program.inputs.len());
     for (i, input) in program.inputs.iter().enumerate() {
         let (origin, access) = (bound.origins[i], accesses[i]);
-        let strides = match origin {
-            Origin::Scalar | Origin::Row(_) => SmallVec::new(),
-            _ => access.strides(loops.operand(i), walk),
+        let strides = match origin.is_value() {
+            true => SmallVec::new(),
+            false => access.strides(loops.operand(i), walk),
         };
         let own = Addressing::new(loops.operand(i), access, walk, &strides);
         let is_alike = |&j: &usize| {
             let other: &Operand = &operands[j];
-            !matches!(other.origin, Origin::Scalar | Origin::Row(_))
+            !other.origin.is_value()
                 && !matches!(other.access, Access::Near { .. })
                 && Addressing::new(loops.operand(j), other.access, walk, &other.strides) == own
         };
-        let walks_as = match origin {
-            Origin::Scalar | Origin::Row(_) => Role::In(i),
+        let walks_as = match access {
+            _ if origin.is_value() => Role::In(i),
             _ if let Access::Near { leader, .. } = access => Role::In(leader.into()),
             _ if own == output => Role::Out,
             _ => Role::In((0..i).find(is_alike).unwrap_or(i)),

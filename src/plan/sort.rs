@@ -10,10 +10,11 @@ use super::grid::workgroups;
 use super::kernel::{Binding, Kernel};
 use super::launch::{Launch, Plan};
 use super::makes::{Makes, Moved, Sorter};
+use super::reading::Bound;
 use super::target::Target;
 use super::walk::{LANES, Walk};
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Result, bail};
 use crate::ir::{KeyKind, Program, Slot};
 use crate::layout::{Axis, Nest, Shape};
 
@@ -81,27 +82,27 @@ impl Plan {
         let words = sorter.words as usize * usize::from(sorter.reads_values());
         let stored = sorter.stored();
         let moved = words + usize::from(sorter.reads_indices()) + stored;
-        let kernel = Kernel {
-            walk: Walk::Flat,
-            rank: 1,
-            workgroup: [sorter.group, 1],
-            vectors: sorter.table.map_or(sorter.each, |_| 1).div_ceil(LANES as u32),
-            bindings: vec![Binding { dtype: DType::U32, width: 1 }; reads.len()],
-            operands: Vec::new(),
-            steps: Vec::new(),
-            results: SmallVec::new(),
-            out: DType::U32,
-            store: Store::Lanes,
-            strides: SmallVec::new(),
-            fresh: true,
-            carries: false,
-            wide_words: false,
-            faults: target.faults,
-            math: target.math,
-            makes: Makes::Sort(sorter),
-        };
         let nothing =
             Program::of_steps([elements].into(), DType::U32, Vec::new(), Vec::new(), SmallVec::new());
+        let bindings = vec![Binding { dtype: DType::U32, width: 1 }; reads.len()];
+        let bound = Bound { bindings, slots: reads, origins: SmallVec::new() };
+        let walk = (Walk::Flat, Store::Lanes, SmallVec::new());
+        let (kernel, reads) = Kernel::assemble(&nothing, bound, &[], &loops, walk, target);
+        let kernel = Kernel {
+            workgroup: [sorter.group, 1],
+            vectors: sorter.table.map_or(sorter.each, |_| 1).div_ceil(LANES as u32),
+            wide_words: false,
+            makes: Makes::Sort(sorter),
+            ..kernel
+        };
+        let bound = kernel.bindings.len() + kernel.stored().len();
+        if bound > target.bindings as usize {
+            bail!(
+                Limit,
+                "a sort that moves indices needs {bound} storage bindings, and the adapter has {} (max_storage_buffers_per_shader_stage): sort on another device",
+                target.bindings
+            );
+        }
         let words = fields::words(&kernel, &loops, &nothing, |field| match *field {
             Field::Count => count as u32,
             Field::Pitch => x as u32,
@@ -126,8 +127,8 @@ impl Plan {
             _ => 0,
         });
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };
-        let work = (elements * moved * size_of::<u32>()) as u64;
-        Ok(Plan { kernel, launch, reads, loops, work })
+        let moved = (elements * moved * size_of::<u32>()) as u64;
+        Ok(Plan { kernel, launch, reads, loops, moved, work: moved })
     }
 }
 

@@ -60,7 +60,6 @@ impl Target {
                 "workgroup" => self.workgroup = number,
                 "shared" => self.shared = number,
                 "vectors" => self.tuning.vectors = number,
-                "in_turn" => self.tuning.in_turn = is_on,
                 "wide_words" => self.tuning.wide_words = is_on,
                 "meets" => self.tuning.meets = is_on,
                 "wave" => self.tuning.wave = number,

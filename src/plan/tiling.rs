@@ -13,7 +13,6 @@ use super::walk::{LANES, REDUCE_WORKGROUP};
 use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, BLOCK, Program};
 use crate::layout::Axis;
-use crate::tuning::Tuning;
 use crate::tuning::reduce::{FEW, IN_FLIGHT, MOST_BLOCKS, MOST_COST, MOST_HELD, MOST_HELD_COST, SHORTEST};
 
 /// The data for a tile.
@@ -90,13 +89,10 @@ impl Row {
             _ => ACCUMULATORS / self.width(),
         };
         let is_affordable = |own: usize| own == 1 || own * self.cost <= MOST_COST;
-        let Tuning { meets: is_gpu, in_turn, .. } = target.tuning;
+        let is_gpu = target.tuning.meets;
         let mut own = match self.vector_axis {
-            VectorAxis::Reduced if is_gpu || !in_turn && !is_affordable(accumulators) => 1,
-            VectorAxis::Reduced => {
-                let halves = std::iter::successors(Some(accumulators), |own| Some(own / 2));
-                { halves }.find(|&own| is_affordable(own)).unwrap_or(1)
-            }
+            VectorAxis::Reduced if is_gpu || !is_affordable(accumulators) => 1,
+            VectorAxis::Reduced => accumulators,
             // One invocation adds up a few by itself.
             _ if accumulators <= FEW && is_affordable(accumulators) => accumulators,
             // At least four, so that each pass leaves at most a fourth.
@@ -106,9 +102,7 @@ impl Row {
         let leaves_lanes = self.vector_axis != VectorAxis::Reduced && !is_gpu && self.leaves;
         loop {
             let lanes = accumulators / own;
-            let is_short = blocks <= MOST_BLOCKS || self.leaves;
-            let in_turn = in_turn && self.vector_axis == VectorAxis::Reduced && lanes > 1 && is_short;
-            let meets = lanes > 1 && !leaves_lanes && !in_turn;
+            let meets = lanes > 1 && !leaves_lanes;
             let most = match meets {
                 // If lanes lie across rows, passes of blocks keep more invocations busy.
                 true if self.leaves && self.vector_axis != VectorAxis::Reduced => 1,
@@ -116,7 +110,7 @@ impl Row {
                 false if self.vector_axis == VectorAxis::Reduced => MOST_BLOCKS,
                 false => 1,
             };
-            let is_all = blocks <= most && (meets || in_turn || lanes == 1);
+            let is_all = blocks <= most && (meets || lanes == 1);
             if !is_all && !self.leaves {
                 if own < accumulators && meets {
                     own *= 2;
@@ -151,7 +145,6 @@ impl Row {
                 block: (self.block / self.width()) as u32,
                 blocks: blocks as u32,
                 meets,
-                in_turn,
                 beside: (workgroup / group) as u32,
                 columns: columns as u32,
             };
@@ -164,7 +157,7 @@ impl Row {
     pub(super) fn held(&self, tile: &Tile, words: usize, cost: usize) -> Option<u32> {
         let iterations = self.vectors().div_ceil(tile.accumulators as usize).next_power_of_two();
         let vectors = iterations * tile.own as usize;
-        let has_all = words > 0 && (tile.meets || tile.blocks == 1) && !tile.in_turn;
+        let has_all = words > 0 && (tile.meets || tile.blocks == 1);
         (has_all && vectors * words <= MOST_HELD && vectors * cost <= MOST_HELD_COST)
             .then_some(iterations as u32)
     }

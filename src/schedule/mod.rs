@@ -30,9 +30,9 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dtype::{DType, Kind};
-use crate::error::{Error, ErrorKind, Result, bail};
+use crate::error::{Result, bail};
 use crate::ir::{
-    Kept, Known, Node, NodeKind, Op, Program, Results, Schedule, Source, Stage, Storage, Value, cost,
+    Input, Kept, Known, Node, NodeKind, Op, Program, Results, Schedule, Source, Stage, Storage, Value, cost,
 };
 use crate::layout::Shape;
 use crate::tuning::costs::{COSTLY, LEAST_SPARED, MOST_COST, NARROWING};
@@ -174,20 +174,19 @@ impl Schedule {
         &self,
         mut instead: impl FnMut(&Storage, DType) -> Result<Storage>,
     ) -> Result<Schedule> {
-        let mut schedule = self.clone();
         let mut known: BTreeMap<usize, Storage> = BTreeMap::new();
-        for stage in schedule.stages.iter_mut().chain(std::iter::once(&mut schedule.last)) {
-            for input in stage.inputs_mut() {
-                let Source::Tensor(storage) = &mut input.source else { continue };
-                let other = match known.get(&storage.address()) {
-                    Some(other) => other.clone(),
-                    None => instead(storage, input.dtype)?,
-                };
-                known.insert(storage.address(), other.clone());
-                *storage = other;
-            }
-        }
-        Ok(schedule)
+        let mut each = |input: &Input| {
+            let Source::Tensor(storage) = &input.source else { return Ok(input.source.clone()) };
+            let other = match known.get(&storage.address()) {
+                Some(other) => other.clone(),
+                None => instead(storage, input.dtype)?,
+            };
+            known.insert(storage.address(), other.clone());
+            Ok(Source::Tensor(other))
+        };
+        let stages = self.stages.iter().map(|stage| stage.over(&mut each)).collect::<Result<_>>()?;
+        let last = self.last.over(&mut each)?;
+        Ok(Schedule { stages, last, finished: self.finished.clone(), ready: Kept::default() })
     }
 
     /// Computes all stages but the last with `each`, and returns the last, ready to run. Results are dropped after
@@ -240,14 +239,12 @@ fn bound<'a>(stage: &'a Stage, results: &BTreeMap<usize, Results>) -> Result<Cow
     if stage.stages().next().is_none() {
         return Ok(Cow::Borrowed(stage));
     }
-    let mut own = stage.clone();
-    for input in own.inputs_mut() {
-        if let Source::Stage { stage, result } = input.source {
-            let Some(storage) = results.get(&stage).and_then(|results| results.get(result)) else {
-                return Err(Error::new(ErrorKind::Kernel, format!("stage {stage} is read before it is run")));
-            };
-            input.source = Source::Tensor(storage.clone());
+    let own = stage.over(|input| {
+        let Source::Stage { stage, result } = input.source else { return Ok(input.source.clone()) };
+        match results.get(&stage).and_then(|results| results.get(result)) {
+            Some(storage) => Ok(Source::Tensor(storage.clone())),
+            None => bail!(Kernel, "stage {stage} is read before it is run"),
         }
-    }
-    Ok(Cow::Owned(own))
+    });
+    own.map(Cow::Owned)
 }

@@ -191,7 +191,7 @@ fn numbered(joined: Vec<Option<Stage>>) -> Vec<Stage> {
         next += usize::from(stage.is_some());
     }
     let mut all: Vec<Stage> = joined.into_iter().flatten().collect();
-    for input in all.iter_mut().flat_map(Stage::inputs_mut) {
+    for input in all.iter_mut().flat_map(Stage::programs_mut).flat_map(|program| &mut program.inputs) {
         if let Source::Stage { stage, .. } = &mut input.source {
             *stage = numbers[*stage];
         }

@@ -50,7 +50,8 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
     let halves = kernel.faults.halves || kernel.steps.iter().any(Step::tells_sign);
     let functions = prelude::used_by(&main, Faults { halves, ..kernel.faults });
     let named: FxHashSet<&str> = [&functions, &main].into_iter().flat_map(|text| named(text)).collect();
-    let fields = kernel.fields();
+    let mut fields = Vec::new();
+    kernel.fields(|field| fields.push(field));
     let mut words: Vec<usize> =
         (0..fields.len()).filter(|&word| named.contains(field(&fields[word]).as_str())).collect();
     if words.is_empty() {

@@ -215,7 +215,6 @@ impl Emitter<'_> {
             (false, false, 1) => (None, None),
             (false, false, _) => (Some("block".into()), None),
         };
-        let lane = if tile.in_turn { Some("lane_of".to_string()) } else { lane };
         let end = match (&of_block, end_of_row(reduce)) {
             (Some(of_block), end) => format!("min(({of_block} + 1u) * {block}u, {end})"),
             (None, end) => end,
@@ -223,7 +222,8 @@ impl Emitter<'_> {
         let begin = of_block.map(|of_block| format!("{of_block} * {block}u")).into_iter().chain(lane.clone());
         let begin = begin.collect::<Vec<_>>().join(" + ");
         let begin = if begin.is_empty() { "0u" } else { &begin };
-        let turn = |emitter: &mut Self, indent: &str| {
+        // An invocation's vectors of a block.
+        let accumulate = |emitter: &mut Self, indent: &str, own: &str| {
             line!(emitter.text, "{indent}let begin{number} = {begin};");
             if phase.is_loop {
                 line!(emitter.text, "{indent}let end{number} = {end};");
@@ -232,17 +232,6 @@ impl Emitter<'_> {
                 emitter.held(reduce, number);
             }
             emitter.accumulate(values, phase, &tile, indent, element);
-        };
-        // An invocation's vectors of a block.
-        let accumulate = |emitter: &mut Self, indent: &str, own: &str| {
-            if tile.in_turn {
-                emitter.by_halves(values, indent, (own, "lane_of"), lanes, |emitter, indent, own| {
-                    turn(emitter, indent);
-                    line!(emitter.text, "{indent}var {own} = a{number}_0;");
-                });
-                return;
-            }
-            turn(emitter, indent);
             for column in 0..tile.columns {
                 line!(emitter.text, "{indent}var {} = a{number}_{column};", numbered(own, column));
             }
