@@ -8,8 +8,8 @@ use super::text::{EACH, line};
 use super::types::{compute, encode, lanes, narrow, pack};
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
-use crate::ir::{CHUNK, needed};
-use crate::plan::{Contract, LANES, Role, Store, Walk};
+use crate::ir::{CHUNK, Value, needed};
+use crate::plan::{Contract, LANES, Origin, Role, Store, Walk};
 
 impl Emitter<'_> {
     pub(super) fn contract(&mut self, contract: &Contract) -> Result<()> {
@@ -17,7 +17,7 @@ impl Emitter<'_> {
         self.factor(contract, 0, "row")?;
         self.factor(contract, 1, "x")?;
         self.arithmetic(element);
-        self.store_vector(contract, element);
+        self.store_vector(contract, element)?;
         self.head_of_tile(contract, element);
         let (rows, vectors) = (0..contract.rows, 0..contract.vectors);
         let sums = || rows.clone().flat_map(|row| vectors.clone().map(move |v| format!("{row}_{v}")));
@@ -49,7 +49,6 @@ impl Emitter<'_> {
 
     /// The head of a function of a batch, a row, a place along the products, and a vector of columns. Declares the
     /// coordinates of lanes.
-    /// coordinates of lanes there.
     fn place(&mut self, contract: &Contract, name: &str, of: &[&str], more: &str) {
         let parameters: Vec<String> = of.iter().map(|name| format!("{name}: u32")).collect();
         let batch = Emitter::batch(contract, ": u32");
@@ -104,7 +103,7 @@ impl Emitter<'_> {
     }
 
     /// The function that stores a vector of results, some of which may not exist.
-    fn store_vector(&mut self, contract: &Contract, element: DType) {
+    fn store_vector(&mut self, contract: &Contract, element: DType) -> Result<()> {
         self.place(contract, "store", &["row", "x"], &format!(", value: {})", lanes(element)));
         let total = match element.kind() {
             Kind::Float => format!("positive_zero_{}(value)", compute(element)),
@@ -112,20 +111,43 @@ impl Emitter<'_> {
         };
         line!(self.text, "    let total = {total};");
         line!(self.text, "    if (row >= p.rows) {{ return; }}");
-        if self.kernel.store == Store::Vector {
-            let total = encode(element, &narrow(element, "total".into()));
-            let total = pack(element, self.kernel.wide_words, total);
-            let at = self.stored_at(self.kernel.rank - 1, &["x"]);
-            line!(self.text, "    if (first < p.columns) {{ result[{at}] = {total}; }}");
+        let kernel = self.kernel;
+        let (result, element) = match kernel.results.get(2) {
+            None => ("total".to_string(), element),
+            Some(&result) => (self.after(result, element)?, kernel.value_type(result)),
+        };
+        if kernel.store == Store::Vector {
+            let result = encode(element, &narrow(element, result));
+            let result = pack(element, kernel.wide_words, result);
+            let at = self.stored_at(kernel.rank - 1, &["x"]);
+            line!(self.text, "    if (first < p.columns) {{ result[{at}] = {result}; }}");
             line!(self.text, "}}\n");
-            return;
+            return Ok(());
         }
-        let terms = (0..self.kernel.rank).filter_map(|axis| self.term(Role::Out, axis, 0));
+        // A value of whole words has its type already, except bool.
+        let result = if element == DType::Bool { encode(element, &result) } else { result };
+        let terms = (0..kernel.rank).filter_map(|axis| self.term(Role::Out, axis, 0));
         line!(self.text, "    let at = vec4<u32>() + ({});", self.sum("out", terms));
         for (k, c) in "xyzw".chars().enumerate() {
-            line!(self.text, "    if (first + {k}u < p.columns) {{ result[at.{c}] = total.{c}; }}");
+            line!(self.text, "    if (first + {k}u < p.columns) {{ result[at.{c}] = ({result}).{c}; }}");
         }
         line!(self.text, "}}\n");
+        Ok(())
+    }
+
+    /// The steps after a sum. Returns the name of their result.
+    fn after(&mut self, result: Value, element: DType) -> Result<String> {
+        let kernel = self.kernel;
+        let own = needed(kernel.operands.len(), &kernel.steps, std::iter::once(result), |_| false);
+        let is_sum = |operand: usize| matches!(kernel.operands[operand].origin, Origin::Row(_));
+        for sum in (0..kernel.operands.len()).filter(|&operand| is_sum(operand)) {
+            let name = self.value(Value::Input(sum as u32), 0);
+            line!(self.text, "    let {name} = {};", narrow(element, "total".into()));
+        }
+        self.zeros();
+        self.loads(|operand| own.inputs()[operand] && !is_sum(operand))?;
+        self.steps(|value| own[value])?;
+        Ok(self.value(result, 0))
     }
 
     /// The entry point, and the rows and vectors of columns of an invocation.

@@ -49,7 +49,8 @@ impl Fences {
         let read: Vec<Value> = match &kernel.makes {
             Makes::Elements | Makes::Sort(_) => Vec::new(),
             Makes::Reduce(reduce) => reduce.reductions().map(|own| own.value).collect(),
-            Makes::Scan(_) | Makes::Contract(_) => kernel.results.to_vec(),
+            Makes::Scan(_) => kernel.results.to_vec(),
+            Makes::Contract(_) => kernel.results[..2].to_vec(),
         };
         let loads = (0..kernel.operands.len()).map(first).collect();
         Fences::of(types, loads, &kernel.steps, &read, kernel, false).numbered(&kernel.steps, false)
