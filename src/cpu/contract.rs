@@ -29,6 +29,9 @@ const DEPTH: usize = 4 * CHUNK;
 const MOST_ROWS: usize = 32 * ROWS;
 const MOST_COLUMNS: usize = 512;
 
+/// Columns, and products, that are turned at once.
+const SQUARE: usize = 8;
+
 /// Matrices for each thread that are tasks as they are.
 const MANY: usize = 4;
 
@@ -309,7 +312,7 @@ impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, T, R
         if R == 1 && columns.stride == 1 {
             rows.pack(self.matrix, self.rows, 0..self.job.products, left);
             let results = &mut self.out[self.begin..][..self.columns.len()];
-            return columns.times_row::<T, N>(self.matrix, self.columns, left.as_flattened(), results);
+            return columns.times_row(self.matrix, self.columns, left.as_flattened(), results);
         }
         let panels = self.rows.len().div_ceil(R);
         let tiles = panels * self.columns.len().div_ceil(N);
@@ -381,31 +384,31 @@ impl Side<'_> {
         }
     }
 
-    /// Columns that lie along the products, times one row: read in place, `N` side by side.
+    /// Columns that lie along the products, times one row: read in place, by squares that are turned in registers, so that
+    /// each load is a vector.
     #[inline(always)]
-    fn times_row<T: Number, const N: usize>(
-        &self,
-        matrix: usize,
-        kept: Range<usize>,
-        row: &[T],
-        results: &mut [T],
-    ) {
+    fn times_row<T: Number>(&self, matrix: usize, kept: Range<usize>, row: &[T], results: &mut [T]) {
         let begin = self.offset + self.batch.at(matrix);
         let last = kept.end - 1;
-        for (first, results) in kept.step_by(N).zip(results.chunks_mut(N)) {
+        for (first, results) in kept.step_by(SQUARE).zip(results.chunks_mut(SQUARE)) {
             // Missing columns repeat the last one.
-            let columns: [&[T]; N] = std::array::from_fn(|i| {
+            let columns: [&[T]; SQUARE] = std::array::from_fn(|i| {
                 let at = (begin + self.kept.at(last.min(first + i))) as usize;
                 &self.elements()[at..at + row.len()]
             });
-            let mut totals = [[T::default(); N]];
+            let mut totals = [[T::default(); SQUARE]];
             for (k, row) in row.chunks(CHUNK).enumerate() {
-                let columns = columns.map(|column| &column[k * CHUNK..][..row.len()]);
-                let mut sums = [[T::default(); N]];
-                for (k, &a) in row.iter().enumerate() {
-                    for (sum, column) in sums[0].iter_mut().zip(&columns) {
-                        *sum = sum.plus(a.times(column[k]));
-                    }
+                let columns = columns.map(|column| column[k * CHUNK..][..row.len()].as_chunks::<SQUARE>());
+                let (parts, rest) = row.as_chunks::<SQUARE>();
+                let mut sums = [[T::default(); SQUARE]];
+                for (k, part) in parts.iter().enumerate() {
+                    let square = columns.map(|(parts, _)| parts[k]);
+                    let turned: [[T; SQUARE]; SQUARE] =
+                        std::array::from_fn(|k| square.map(|column| column[k]));
+                    add_products(&mut sums, part, &turned);
+                }
+                for (k, &a) in rest.iter().enumerate() {
+                    add_products(&mut sums, &[a], &[columns.map(|(_, rest)| rest[k])]);
                 }
                 add(&mut totals, &sums);
             }
@@ -415,6 +418,16 @@ impl Side<'_> {
 
     fn elements<T: Number>(&self) -> &[T] {
         bytemuck::cast_slice(&self.bytes[..self.bytes.len() / size_of::<T>() * size_of::<T>()])
+    }
+}
+
+/// Adds the products of some elements of a row, and of the columns beside each other there.
+#[inline(always)]
+fn add_products<T: Number, const N: usize>(sums: &mut [[T; N]; 1], row: &[T], columns: &[[T; N]]) {
+    for (&a, column) in row.iter().zip(columns) {
+        for (sum, &b) in sums[0].iter_mut().zip(column) {
+            *sum = sum.plus(a.times(b));
+        }
     }
 }
 

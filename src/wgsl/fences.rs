@@ -253,12 +253,12 @@ fn is_same_load(a: &Operand, b: &Operand) -> bool {
         && (a.dtype, a.access, a.walks_as) == (b.dtype, b.access, b.walks_as)
 }
 
-fn is_wide(dtype: DType) -> bool {
+pub(super) fn is_wide(dtype: DType) -> bool {
     compute(dtype) == "f64"
 }
 
 /// The line that declares a fence.
-fn named(wide: bool, name: u32, number: u32) -> String {
+pub(super) fn named(wide: bool, name: u32, number: u32) -> String {
     let word = if number == 0 { "p.zero".to_string() } else { format!("p.zero << {number}u") };
     let name = zero(wide, name);
     match wide {
@@ -269,12 +269,12 @@ fn named(wide: bool, name: u32, number: u32) -> String {
 }
 
 /// The name of a 0 that no compiler knows.
-fn zero(wide: bool, number: u32) -> String {
+pub(super) fn zero(wide: bool, number: u32) -> String {
     let name = if wide { "wide_zero" } else { "zero" };
     if number == 0 { name.into() } else { format!("{name}{number}") }
 }
 
-fn fenced(dtype: DType, value: &str, number: u32) -> String {
+pub(super) fn fenced(dtype: DType, value: &str, number: u32) -> String {
     let (wide, compute) = (is_wide(dtype), compute(dtype));
     let word = if wide { "u64" } else { "u32" };
     format!("bitcast<vec4<{compute}>>(bitcast<vec4<{word}>>({value}) ^ {})", zero(wide, number))
