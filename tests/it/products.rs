@@ -322,7 +322,7 @@ fn computed_operands() {
 
 /// What is computed as factors are loaded, and after the sums, has the bits that it has by itself: of a type, with factors
 /// of some rows, columns and products.
-fn steps_around<T: Number>(device: &Device, [m, n, k]: [usize; 3], random: &mut Random)
+fn steps_around<T: Number>(device: &Device, [m, n, k]: [usize; 3], which: &[usize], random: &mut Random)
 where
     for<'a> &'a Expr<T>: Mul<&'a Tensor<T>, Output = Expr<T>> + Add<&'a Tensor<T>, Output = Expr<T>>,
 {
@@ -348,7 +348,8 @@ where
         &|p| (&p.clone().reshape([m, 1, n]) + &all.unsqueeze(1).tensor().unwrap()).into(),
         &|p| (&p.transpose(0, 1) + &all.transpose(0, 1).tensor().unwrap()).into(),
     ];
-    for (i, after) in after.iter().enumerate() {
+    for &i in which {
+        let after = after[i];
         let [got, expected] = [&product, &apart].map(|own| {
             let bytes = after(own).eval_on(device).and_then(|own| own.to_bytes());
             bytes.unwrap_or_else(|e| panic!("steps {i} of {} on {}: {e}", T::DTYPE, device.name()))
@@ -365,16 +366,17 @@ where
 fn steps_around_products() {
     on_every_device(|device| {
         let mut random = Random(9);
-        for shape in [[37, 70, 33], [64, 64, 64], [3, 9, 70], [1, 130, 80], [70, 1, 129], [12, 20, 4160]] {
-            steps_around::<f32>(device, shape, &mut random);
+        steps_around::<f32>(device, [37, 70, 33], &[0, 1, 2, 3, 4, 5], &mut random);
+        for shape in [[3, 64, 640], [1, 130, 80], [70, 1, 129], [12, 20, 4160]] {
+            steps_around::<f32>(device, shape, &[1], &mut random);
         }
-        let shape = [21, 18, 70];
-        steps_around::<f64>(device, shape, &mut random);
-        steps_around::<f16>(device, shape, &mut random);
-        steps_around::<bf16>(device, [21, 16, 70], &mut random);
-        steps_around::<i8>(device, shape, &mut random);
-        steps_around::<u16>(device, [21, 16, 640], &mut random);
-        steps_around::<i64>(device, shape, &mut random);
+        let (odd, even) = ([21, 18, 70], [21, 16, 640]);
+        steps_around::<f64>(device, odd, &[1], &mut random);
+        steps_around::<f16>(device, odd, &[1], &mut random);
+        steps_around::<bf16>(device, even, &[1, 2], &mut random);
+        steps_around::<i8>(device, odd, &[1, 2], &mut random);
+        steps_around::<u16>(device, even, &[1], &mut random);
+        steps_around::<i64>(device, odd, &[3], &mut random);
     });
 }
 
