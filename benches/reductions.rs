@@ -1,5 +1,6 @@
 //! The speed of reductions, as a multiple of an elementwise operation on the same tensor in the same run: `x + 1.0`,
-//! which reads and writes the bytes that a sum only reads, or `exp(x)` if the reduction computes exponentials.
+//! which reads and writes the bytes that a sum only reads, or `exp(x)` if the reduction computes exponentials. A
+//! product of matrices is measured against one by hand, with an invocation for each result.
 //!
 //! ```text
 //! cargo bench --bench reductions -- [--device NAME] [--quick] [--json FILE] [--sizes] [--case NAME]...
@@ -13,6 +14,8 @@
 mod cases;
 #[allow(dead_code)] // used here in part
 mod common;
+#[path = "products/naive.rs"]
+mod naive;
 
 use std::fs::File;
 use std::io::Write;

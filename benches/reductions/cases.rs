@@ -2,6 +2,7 @@
 
 use zerostride::{Device, Expr, Result, Tensor};
 
+use super::naive;
 use crate::common::{Failure, Work};
 
 /// What a case is measured against.
@@ -91,5 +92,12 @@ pub(crate) fn cases(device: &Device, side: usize) -> std::result::Result<Vec<Cas
     });
     add("cumsum", &square, Base::Add, 2.5, &|x| x.cumsum(-1));
     add("cumsum first", &square, Base::Add, 2.5, &|x| x.cumsum(0));
+    if device.name() != "cpu" {
+        let side = side.min(1024);
+        let (a, b) = (tensor(device, &[side, side])?, tensor(device, &[side, side])?);
+        let product = a.matmul(&b);
+        let (work, base) = (move || product.eval().map(drop), naive::product(device, side)?);
+        cases.push(Case { name: "matrix product", work: Box::new(work), base, most: 0.35 });
+    }
     Ok(cases)
 }

@@ -93,8 +93,8 @@ type After<'a> = (&'a Program, &'a [From<'a>]);
 
 /// The sums of a program, and the steps after them.
 fn sums<'a>(program: &Program, from: &[From<'_>], after: Option<After<'a>>, out: &mut [u8]) -> Result<()> {
-    let Product { factors: factors_of, batch, kept: [rows, columns], axis } = program.product()?;
-    let factors = [factor(program, factors_of[0], from)?, factor(program, factors_of[1], from)?];
+    let Product { factors: values, batch, kept: [rows, columns], axis } = program.product()?;
+    let factors = [factor(program, values[0], from)?, factor(program, values[1], from)?];
     let places = |i: usize, axes: &[usize]| Places::new(&program.shape, factors[i].layout.strides(), axes);
     let side = |i: usize, kept: &[usize]| Side {
         bytes: factors[i].bytes(),
@@ -119,7 +119,7 @@ fn sums<'a>(program: &Program, from: &[From<'_>], after: Option<After<'a>>, out:
     if columns.is_empty() {
         job.sides.swap(0, 1);
     }
-    let element = program.dtype_of(factors_of[0]);
+    let element = program.dtype_of(values[0]);
     let run = |out: &mut [u8]| match element {
         DType::F32 => job.run::<f32, 16>(out),
         DType::F64 => job.run::<f64, 8>(out),
