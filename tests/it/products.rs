@@ -392,9 +392,10 @@ fn readers_of_products() {
         let (x, y, bias) = (drawn(&[2, 9, 1024]), drawn(&[1024, 8]), drawn(&[8]));
         let product = x.matmul(&y);
         let apart = product.eval_on(device).unwrap().expr();
-        let after: [&dyn Fn(&Expr<f32>) -> Expr<f32>; 6] = [
+        type Steps<'a> = &'a dyn Fn(&Expr<f32>) -> Expr<f32>;
+        let after: [Steps<'_>; 6] = [
             &|p| (p + &bias).gelu(),
-            &|p| p.permute(&[1, 0, 2]) - &bias,
+            &|p| p.permute([1, 0, 2]) - &bias,
             &|p| p + p.slice(0, 0..1) * 2.0,
             &|p| (p + &bias).softmax(-1),
             &|p| (p * 0.1).sum(-1) + bias.sum(0),
