@@ -20,7 +20,7 @@ mod constants;
 mod elementwise;
 #[path = "gpu/meter.rs"]
 mod meter;
-#[path = "reductions/naive.rs"]
+#[path = "products/naive.rs"]
 mod naive;
 #[path = "gpu/robust.rs"]
 mod robust;

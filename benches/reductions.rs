@@ -14,7 +14,7 @@
 mod cases;
 #[allow(dead_code)] // used here in part
 mod common;
-#[path = "reductions/naive.rs"]
+#[path = "products/naive.rs"]
 mod naive;
 
 use std::fs::File;

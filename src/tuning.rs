@@ -27,6 +27,12 @@ pub(crate) struct Tuning {
 }
 
 impl Tuning {
+    /// Rows or columns of a product that share one load of an element of a factor.
+    pub(crate) fn shared(&self) -> usize {
+        let own = self.product[0].max(4 * self.product[1]) as usize;
+        if self.meets { 16 * own } else { own }
+    }
+
     /// A GPU. Other values were measured on an H100 (benches/results/2026-11-27-decisions.md): none was faster by 3 %.
     pub(crate) const GPU: Tuning = Tuning {
         // Same shape with 2: 1.17 times as long (H100).
@@ -233,6 +239,9 @@ pub(crate) mod contract {
     /// worth a pass of their own.
     pub(crate) const FEW_TILES: u32 = 64;
     pub(crate) const LEAST_CHUNKS: usize = 8;
+
+    /// The most that the steps after a product cost, in additions: compilers repeat their text for each vector.
+    pub(crate) const MOST_AFTER: usize = 128;
 }
 
 /// Scans by tiles.

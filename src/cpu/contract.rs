@@ -9,13 +9,14 @@ use std::ops::{Add, Mul, Range};
 use bytemuck::Pod;
 
 use super::bytes::From;
+use super::engine::{Engine, Out};
 use super::eval;
 use super::memory::HostMemory;
 use super::reorder;
 use super::threads::{self, Work};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{CHUNK, Product, Program, Value};
+use crate::ir::{CHUNK, Input, Product, Program, Source, Value};
 use crate::layout::{Layout, Shape};
 use crate::vectors;
 
@@ -27,6 +28,12 @@ const ROWS: usize = 6;
 const DEPTH: usize = 4 * CHUNK;
 const MOST_ROWS: usize = 32 * ROWS;
 const MOST_COLUMNS: usize = 512;
+
+/// Columns, and products, that are turned at once.
+const SQUARE: usize = 8;
+
+/// Matrices for each thread that are tasks as they are.
+const MANY: usize = 4;
 
 /// The type that multiplies and adds: one for integers of either sign.
 trait Number: Pod + Send + Sync + Default {
@@ -54,13 +61,40 @@ numbers! {
     [u8, u16, u32, u64] wrapping_add wrapping_mul;
 }
 
-/// Runs a program whose products are added up along an axis.
+/// Runs a program whose products are added up along an axis, and the steps after the sums.
 pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
-    let Product { factors: [left, right], batch, kept: [rows, columns], axis } = program.product()?;
-    let factors = [factor(program, left, from)?, factor(program, right, from)?];
+    let Some(mut after) = program.after_product()? else { return sums(program, from, None, out) };
+    let needed = program.needed(&program.results, |_| false);
+    let inputs = program.inputs.iter().zip(from).zip(needed.inputs()).filter(|(_, needed)| **needed);
+    let is_sum = |input: &Input| matches!(input.source, Source::Row(_));
+    let instead = |sums| -> Vec<From<'_>> {
+        inputs.clone().map(|((input, from), _)| if is_sum(input) { sums } else { *from }).collect()
+    };
+    for input in after.inputs.iter_mut().filter(|input| is_sum(input)) {
+        // Elements of the result's memory, or of memory in its order.
+        (input.source, input.layout) = (Source::Scalar(0), Layout::contiguous(&after.shape)?);
+    }
+    let plain = program.only_product()?;
+    if plain.dtype.size() == program.dtype.size() {
+        let from_out = instead(From::Output);
+        return sums(program, from, Some((&after, &from_out)), out);
+    }
+    let bytes = plain.byte_size()?;
+    let mut held = HostMemory::take(bytes)?;
+    sums(program, from, None, &mut held[..bytes])?;
+    eval::eval(&after, &instead(From::Bytes(&held)), out)
+}
+
+/// Steps after sums, which replace the sums in memory, and what they read.
+type After<'a> = (&'a Program, &'a [From<'a>]);
+
+/// The sums of a program, and the steps after them.
+fn sums<'a>(program: &Program, from: &[From<'_>], after: Option<After<'a>>, out: &mut [u8]) -> Result<()> {
+    let Product { factors: values, batch, kept: [rows, columns], axis } = program.product()?;
+    let factors = [factor(program, values[0], from)?, factor(program, values[1], from)?];
     let places = |i: usize, axes: &[usize]| Places::new(&program.shape, factors[i].layout.strides(), axes);
     let side = |i: usize, kept: &[usize]| Side {
         bytes: factors[i].bytes(),
@@ -69,8 +103,15 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
         kept: places(i, kept),
         stride: factors[i].layout.strides()[axis],
     };
+    let order = [batch.as_slice(), &rows, &columns].concat();
+    let engine = |(after, from): After<'a>| -> Result<Engine<'a>> {
+        let mut engine = Engine::new(after, from, 1)?;
+        engine.most = eval::BLOCK.min(after.shape.iter().product());
+        Ok(engine)
+    };
     let mut job = Job {
         sides: [side(0, &rows), side(1, &columns)],
+        after: after.filter(|_| order.is_sorted()).map(engine).transpose()?,
         products: program.shape[axis],
         work: Work::of(program, program.shape.iter().fold(1, |all, &n| all.saturating_mul(n))),
     };
@@ -78,7 +119,8 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
     if columns.is_empty() {
         job.sides.swap(0, 1);
     }
-    let run = |out: &mut [u8]| match program.dtype {
+    let element = program.dtype_of(values[0]);
+    let run = |out: &mut [u8]| match element {
         DType::F32 => job.run::<f32, 16>(out),
         DType::F64 => job.run::<f64, 8>(out),
         dtype => match dtype.size() {
@@ -88,7 +130,6 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
             _ => job.run::<u64, 8>(out),
         },
     };
-    let order = [batch, rows, columns].concat();
     if order.is_sorted() {
         return run(out);
     }
@@ -99,7 +140,8 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
     let others = (0..shape.rank()).filter(|axis| !order.contains(axis));
     let order: Vec<usize> = others.chain(order.iter().copied()).collect();
     let lengths = order.iter().map(|&axis| shape[axis]).collect();
-    eval::laid_out(program.dtype, &held, reorder::restored(&order, lengths)?, out)
+    eval::laid_out(element, &held, reorder::restored(&order, lengths)?, out)?;
+    after.map_or(Ok(()), |(after, from)| eval::eval(after, from, out))
 }
 
 /// A factor: elements of a storage, or computed elements.
@@ -181,6 +223,8 @@ struct Side<'a> {
 struct Job<'a> {
     sides: [Side<'a>; 2],
     products: usize,
+    /// Steps after the sums of a task, which replace these in cache.
+    after: Option<Engine<'a>>,
     work: Work,
 }
 
@@ -217,18 +261,27 @@ impl Job<'_> {
 
     fn tiles<T: Number, const R: usize, const N: usize>(&self, out: &mut [T]) -> Result<()> {
         let [rows, columns] = [0, 1].map(|i| self.sides[i].kept.count());
-        // Tasks for every thread, of whole tiles: rows, or columns of one row.
-        let share = |count: usize, of: usize| count.div_ceil(threads::count()).next_multiple_of(of);
-        let (down, across) = match rows {
-            1 => (1, share(columns, N).min(MOST_COLUMNS)),
-            _ => (share(rows, R).min(MOST_ROWS), columns),
+        let all = rows * columns;
+        // As many tasks for every thread, of whole tiles: rows, or columns of one row. Each packs the other factor.
+        let threads = threads::count();
+        let parts = if out.len() / all < MANY * threads { threads } else { 1 };
+        let share = |count: usize, of: usize, most: usize| {
+            count.div_ceil(parts * count.div_ceil(parts * most)).next_multiple_of(of)
         };
-        let tasks = out.chunks_mut(rows * columns).enumerate().flat_map(|(matrix, out)| {
-            let parts = out.chunks_mut(down * across).enumerate();
+        let (down, across) = match rows {
+            1 => (1, share(columns, N, MOST_COLUMNS)),
+            _ => (share(rows, R, MOST_ROWS), columns),
+        };
+        let part = down * across;
+        let tasks = out.chunks_mut(all).enumerate().flat_map(|(matrix, out)| {
+            let parts = out.chunks_mut(part).enumerate();
             parts.map(move |(k, out)| (matrix, k, out))
         });
-        let scratch = || Ok(Scratch::<T, R, N> { left: Vec::new(), right: Vec::new(), sums: Vec::new() });
-        threads::each(tasks.collect::<Vec<_>>(), self.work, scratch, |scratch, (matrix, k, out)| {
+        let scratch = || {
+            let after = self.after.as_ref().map(Engine::scratch);
+            Ok((Scratch::<T, R, N> { left: Vec::new(), right: Vec::new(), sums: Vec::new() }, after))
+        };
+        threads::each(tasks.collect::<Vec<_>>(), self.work, scratch, |(scratch, after), (matrix, k, out)| {
             let (first, length) = if rows == 1 { (k * across, out.len()) } else { (0, columns) };
             let row = if rows == 1 { 0 } else { k * down };
             let rows = row..row + out.len() / length;
@@ -236,6 +289,16 @@ impl Job<'_> {
                 let columns = first + begin..first + length.min(begin + MOST_COLUMNS);
                 let rows = rows.clone();
                 vectors::dispatch(Block { job: self, matrix, rows, columns, out, length, begin, scratch });
+            }
+            if let (Some(engine), Some(scratch)) = (&self.after, after) {
+                let mut at = matrix * all + k * part;
+                // Rows by themselves, unless they are short, so that operands along a row are read in place.
+                let row = if length < eval::BLOCK / 4 { out.len() } else { length };
+                for out in out.chunks_mut(row).flat_map(|row| row.chunks_mut(eval::BLOCK)) {
+                    let (length, bytes) = (out.len(), bytemuck::cast_slice_mut(out));
+                    engine.compute(at, length, Some(Out { bytes, stream: None }), scratch);
+                    at += length;
+                }
             }
         })
     }
@@ -249,7 +312,7 @@ impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, T, R
         if R == 1 && columns.stride == 1 {
             rows.pack(self.matrix, self.rows, 0..self.job.products, left);
             let results = &mut self.out[self.begin..][..self.columns.len()];
-            return columns.times_row::<T, N>(self.matrix, self.columns, left.as_flattened(), results);
+            return columns.times_row(self.matrix, self.columns, left.as_flattened(), results);
         }
         let panels = self.rows.len().div_ceil(R);
         let tiles = panels * self.columns.len().div_ceil(N);
@@ -321,31 +384,31 @@ impl Side<'_> {
         }
     }
 
-    /// Columns that lie along the products, times one row: read in place, `N` side by side.
+    /// Columns that lie along the products, times one row: read in place, by squares that are turned in registers, so that
+    /// each load is a vector.
     #[inline(always)]
-    fn times_row<T: Number, const N: usize>(
-        &self,
-        matrix: usize,
-        kept: Range<usize>,
-        row: &[T],
-        results: &mut [T],
-    ) {
+    fn times_row<T: Number>(&self, matrix: usize, kept: Range<usize>, row: &[T], results: &mut [T]) {
         let begin = self.offset + self.batch.at(matrix);
         let last = kept.end - 1;
-        for (first, results) in kept.step_by(N).zip(results.chunks_mut(N)) {
+        for (first, results) in kept.step_by(SQUARE).zip(results.chunks_mut(SQUARE)) {
             // Missing columns repeat the last one.
-            let columns: [&[T]; N] = std::array::from_fn(|i| {
+            let columns: [&[T]; SQUARE] = std::array::from_fn(|i| {
                 let at = (begin + self.kept.at(last.min(first + i))) as usize;
                 &self.elements()[at..at + row.len()]
             });
-            let mut totals = [[T::default(); N]];
+            let mut totals = [[T::default(); SQUARE]];
             for (k, row) in row.chunks(CHUNK).enumerate() {
-                let columns = columns.map(|column| &column[k * CHUNK..][..row.len()]);
-                let mut sums = [[T::default(); N]];
-                for (k, &a) in row.iter().enumerate() {
-                    for (sum, column) in sums[0].iter_mut().zip(&columns) {
-                        *sum = sum.plus(a.times(column[k]));
-                    }
+                let columns = columns.map(|column| column[k * CHUNK..][..row.len()].as_chunks::<SQUARE>());
+                let (parts, rest) = row.as_chunks::<SQUARE>();
+                let mut sums = [[T::default(); SQUARE]];
+                for (k, part) in parts.iter().enumerate() {
+                    let square = columns.map(|(parts, _)| parts[k]);
+                    let turned: [[T; SQUARE]; SQUARE] =
+                        std::array::from_fn(|k| square.map(|column| column[k]));
+                    add_products(&mut sums, part, &turned);
+                }
+                for (k, &a) in rest.iter().enumerate() {
+                    add_products(&mut sums, &[a], &[columns.map(|(_, rest)| rest[k])]);
                 }
                 add(&mut totals, &sums);
             }
@@ -355,6 +418,16 @@ impl Side<'_> {
 
     fn elements<T: Number>(&self) -> &[T] {
         bytemuck::cast_slice(&self.bytes[..self.bytes.len() / size_of::<T>() * size_of::<T>()])
+    }
+}
+
+/// Adds the products of some elements of a row, and of the columns beside each other there.
+#[inline(always)]
+fn add_products<T: Number, const N: usize>(sums: &mut [[T; N]; 1], row: &[T], columns: &[[T; N]]) {
+    for (&a, column) in row.iter().zip(columns) {
+        for (sum, &b) in sums[0].iter_mut().zip(column) {
+            *sum = sum.plus(a.times(b));
+        }
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn told(stage: &Stage) -> Told {
         ProgramKind::RowFused(_) => ", rows one after the other, each to its end".into(),
         ProgramKind::Scan(scan) => format!(", {} in groups", scan.name()),
         ProgramKind::Sort(_) => ", radix sort of rows, of long ones by the highest digit first".into(),
-        ProgramKind::Contract(_) => ", product of packed panels".into(),
+        ProgramKind::Contract { .. } => ", product of packed panels".into(),
         ProgramKind::Reduce(reduce) => {
             let mut rounds = 1;
             let mut count = reduce.count(&program.shape);

@@ -192,7 +192,7 @@ fn run(programs: &[Program], join: Option<&Join>, target: Target<'_>) -> Result<
             (ProgramKind::Reduce(reduce), _) => fold::fold(program, reduce, &from, outs),
             (ProgramKind::RowFused(_), [out]) => rows::rows(program, &from, out),
             (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
-            (ProgramKind::Contract(_), [out]) => contract::contract(program, &from, out),
+            (ProgramKind::Contract { .. }, [out]) => contract::contract(program, &from, out),
             (ProgramKind::Sort(sort), [out]) => sort::sort(program, *sort, &from, out),
             (kind, _) => bail!(Kernel, "several results of {kind:?}"),
         },
@@ -363,7 +363,7 @@ impl CpuDevice {
         let is_once = match program.kind {
             ProgramKind::Reduce(_) => true,
             ProgramKind::Map | ProgramKind::RowFused(_) => program.turns() > 0,
-            ProgramKind::Scan(_) | ProgramKind::Contract(_) | ProgramKind::Sort(_) => false,
+            ProgramKind::Scan(_) | ProgramKind::Contract { .. } | ProgramKind::Sort(_) => false,
         };
         if !is_once || program.results.len() == 1 {
             return program.each(|one| self.result(one));

@@ -393,7 +393,9 @@ impl Device {
 
     /// The device's limits for schedules.
     pub(crate) fn bounds(&self) -> Bounds {
-        Bounds { operands: self.0.operands(), row: self.0.row(), whole: self.0.whole() }
+        let (operands, row, shared, whole) =
+            (self.0.operands(), self.0.row(), self.0.shared(), self.0.whole());
+        Bounds { operands, row, shared, whole }
     }
 
     /// Whether every tensor of an expression lives here.

@@ -61,6 +61,10 @@ impl Backend for Gpu {
         self.adapter.bindings.saturating_sub(1) as usize
     }
 
+    fn shared(&self) -> usize {
+        self.adapter.tuning.shared()
+    }
+
     fn supports(&self, dtype: DType) -> Result<()> {
         self.parts.connection.supports(dtype)
     }

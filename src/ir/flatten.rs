@@ -117,7 +117,7 @@ impl Program {
         let (mut all, factors) = Self::values(&operands, &over, known)?;
         let product =
             all.steps.once(Step::new(Op::Mul, root.dtype, root.dtype, factors.into_iter().collect()));
-        Ok(all.finish(over, root.dtype, smallvec![product]).of_kind(ProgramKind::Contract(axis)))
+        Ok(all.finish(over, root.dtype, smallvec![product]).of_kind(ProgramKind::Contract { axis, product }))
     }
 
     /// The same for roots that are no reductions.

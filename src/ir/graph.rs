@@ -162,8 +162,9 @@ pub(crate) enum ProgramKind {
     RowFused(RowFused),
     /// Each value is scanned.
     Scan(ScanAxis),
-    /// The one value, a product of two, is added up along an axis, in the order of [`CHUNK`](super::CHUNK).
-    Contract(usize),
+    /// A product of two values is added up along an axis, in the order of [`CHUNK`](super::CHUNK). The result is the sum,
+    /// which is the product itself in the list of results; or steps after it, which read the sum as [`Source::Row`].
+    Contract { axis: usize, product: Value },
     /// The one value is sorted along the last axis.
     Sort(Sort),
 }
@@ -262,6 +263,11 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// The longest last axis along which the device computes a constant value once.
     fn row(&self) -> usize {
         1
+    }
+
+    /// Rows or columns of a product of matrices that share one load of an element of a factor.
+    fn shared(&self) -> usize {
+        usize::MAX
     }
 
     /// The most bytes of a tensor that a kernel binds whole.

@@ -37,7 +37,8 @@ pub enum Math {
     /// llvmpipe (Mesa 22.3) had other bits than one operation at a time for 1969 of `(a + b) - a` (the result is `b`),
     /// 2021 of `(a - b) + b`, 3892 of the error term of TwoSum (it is 0), 1474 of a step of Kahan's summation and 1185
     /// of `a * b + a * c` (up to 109 units in the last place). `a - a` of infinities is 0. Quotients and roots are the
-    /// adapter's own, and it may flush a product that rounds up to the least normal float.
+    /// adapter's own, and it may flush a product that rounds up to the least normal float. Products of matrices may be
+    /// contracted to `fma` and added up in another order.
     Fast,
 }
 

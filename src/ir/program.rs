@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{
     Body, Input, Loop, Program, ProgramKind, ReduceAxes, ReduceOp, RowFused, Source, Step, Storage, Value,
+    numbered,
 };
 use crate::dtype::DType;
 use crate::error::Result;
@@ -214,7 +215,7 @@ impl Program {
 
     /// Elements that a kernel counts: of a contraction, its results.
     pub(crate) fn counted(&self) -> usize {
-        let is_contraction = matches!(self.kind, ProgramKind::Contract(_));
+        let is_contraction = matches!(self.kind, ProgramKind::Contract { .. });
         if is_contraction { self.result_shape() } else { self.shape.clone() }.iter().product()
     }
 
@@ -232,7 +233,13 @@ impl Program {
     fn operations(&self, lengths: &[usize]) -> u64 {
         let reduced = if self.reduces() { REDUCED * self.results.len() } else { 0 };
         let own = (self.tensors_read().count() + reduced) as u64;
-        let steps = self.steps.iter().map(Step::operations);
+        // Steps after a contraction run once for each sum.
+        let needed = match self.kind {
+            ProgramKind::Contract { product, .. } => self.needed(&[product], |_| false),
+            _ => self.by_value(true),
+        };
+        let steps =
+            numbered(&self.steps).filter(|(value, _)| needed[*value]).map(|(_, step)| step.operations());
         let each = steps.fold(self.of_loops(&Loop::operations).saturating_add(own), u64::saturating_add);
         lengths.iter().fold(each, |all, &n| all.saturating_mul(n as u64)) / OPERATIONS
     }
@@ -313,7 +320,7 @@ impl Program {
         let axes = match &self.kind {
             ProgramKind::Reduce(reduce) => reduce.axes.clone(),
             ProgramKind::RowFused(rows) => rows.axes.clone(),
-            ProgramKind::Contract(axis) => *axis..*axis + 1,
+            ProgramKind::Contract { axis, .. } => *axis..*axis + 1,
             ProgramKind::Map | ProgramKind::Scan(_) | ProgramKind::Sort(_) => return None,
         };
         Some(Frame { shape: self.shape.clone(), axes })

@@ -140,11 +140,9 @@ impl Program {
     /// The steps after the reductions, as a program over one element of each row. It reads the reductions' results as
     /// [`Source::Row`].
     pub(crate) fn after_reductions(&self) -> Result<Program> {
-        let Some((rows, frame)) = self.row_fused().zip(self.frame()) else {
-            bail!(Kernel, "a program without rows");
-        };
+        let Some(frame) = self.frame() else { bail!(Kernel, "a program without rows") };
         self.extract(&self.results, frame.kept(), &Default::default(), |layout| {
-            rows.axes.clone().try_fold(layout.clone(), |layout, axis| layout.slice(axis as isize, 0..1, 1))
+            frame.axes.clone().try_fold(layout.clone(), |layout, axis| layout.slice(axis as isize, 0..1, 1))
         })
     }
 }

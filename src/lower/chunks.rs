@@ -8,7 +8,7 @@ use std::ops::Range;
 use smallvec::smallvec;
 
 use super::commands::{Lowering, copy_of, imagined};
-use super::reduce::cast;
+use super::reduce::{WIDEST, cast};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{
@@ -17,9 +17,6 @@ use crate::ir::{
 };
 use crate::layout::{Layout, Shape};
 use crate::plan::ScanWork;
-
-/// The widest type that a pass stores.
-const WIDEST: DType = DType::F64;
 
 impl Lowering {
     /// Whether a reduction can run as it is.
@@ -128,7 +125,7 @@ impl Lowering {
         if self.is_whole(&program) {
             return Ok(Ok(program));
         }
-        if program.row_fused().is_some() || matches!(program.kind, ProgramKind::Contract(_)) {
+        if program.row_fused().is_some() || matches!(program.kind, ProgramKind::Contract { .. }) {
             return self.bound_rows(program);
         }
         if !self.has_room_computed(&program)? {

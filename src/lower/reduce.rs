@@ -9,6 +9,9 @@ use crate::ir::{BLOCK, CHUNK, Input, Op, Program, ProgramBuilder, ProgramKind, S
 use crate::layout::{Layout, MAX_RANK};
 use crate::plan::{Pass, ScanWork};
 
+/// The widest type that a pass stores.
+pub(super) const WIDEST: DType = DType::F64;
+
 /// Slots, and the type of their elements.
 type Typed = (SmallVec<[Slot; 1]>, DType);
 
@@ -18,7 +21,7 @@ impl Lowering {
         self.note.parts += 1;
         let (slots, dtype) = match program.kind {
             ProgramKind::Scan(_) => self.scan(program)?,
-            ProgramKind::Contract(axis) => self.product(program, axis)?,
+            ProgramKind::Contract { axis, .. } => self.product(program, axis)?,
             _ => self.rows(program)?,
         };
         if dtype == program.dtype {
@@ -52,10 +55,11 @@ impl Lowering {
         let pass = Pass::contract(program, self.target)?;
         let (dtype, n) = (pass.stored[0], program.shape[axis]);
         let is_split = program.shape.rank() < MAX_RANK && pass.is_better_in_chunks(n, self.target);
-        if !is_split || !self.cuts.shows(n / CHUNK * pass.count, dtype) {
+        if !is_split || !self.cuts.shows(n / CHUNK * pass.count, WIDEST) {
             return Ok((self.pass(pass)?, dtype));
         }
-        let mut chunks = program.clone().of_kind(ProgramKind::Contract(axis + 1));
+        let mut chunks = program.only_product()?;
+        chunks.kind = ProgramKind::Contract { axis: axis + 1, product: chunks.results[0] };
         chunks.shape =
             [&program.shape[..axis], &[n / CHUNK, CHUNK], &program.shape[axis + 1..]].concat().into();
         let lengths: Vec<isize> = chunks.shape.iter().map(|&n| n as isize).collect();
@@ -63,6 +67,7 @@ impl Lowering {
             input.layout = input.layout.reshape(&lengths)?;
         }
         let pass = Pass::contract(&chunks, self.target)?;
+        let dtype = pass.stored[0];
         let sums = Layout::contiguous(chunks.result_shape())?.squeeze(axis as isize + 1)?;
         let (shape, slot) = (sums.shape().clone(), self.pass(pass)?[0]);
         let mut all = ProgramBuilder::new();
@@ -70,7 +75,15 @@ impl Lowering {
         let one = Input::new(dtype, Source::Scalar(Scalar::from(1).to_bits(dtype)?), one);
         let factors = [Input::new(dtype, Source::Slot(slot), sums), one].map(|input| all.input(input));
         let product = all.steps.once(Step::new(Op::Mul, dtype, dtype, factors.into_iter().collect()));
-        let sums = all.finish(shape, dtype, smallvec![product]).of_kind(ProgramKind::Contract(axis));
+        let kind = ProgramKind::Contract { axis, product };
+        let mut sums = all.finish(shape, dtype, smallvec![product]).of_kind(kind);
+        if let Some(after) = program.after_product()? {
+            let is_sum = |input: &Input| matches!(input.source, Source::Row(_));
+            match sums.then(&after, is_sum)? {
+                Some(all) => sums = all,
+                None => bail!(Kernel, "steps after a product that have no layout"),
+            }
+        }
         let pass = Pass::contract(&sums, self.target)?;
         let dtype = pass.stored[0];
         Ok((self.pass(pass)?, dtype))

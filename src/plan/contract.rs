@@ -9,6 +9,7 @@ use super::makes::{Contract, Makes};
 use super::reading::{Bound, Reading};
 use super::target::Target;
 use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
+use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::ir::{CHUNK, Product, Program, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
@@ -29,7 +30,10 @@ impl Pass {
         let along = factors.map(|factor| stride(program, factor, axis) == 1);
         let shape = &program.shape;
         let same = |layout: &Layout| Ok(layout.clone());
-        let own = program.extract(&factors, shape.clone(), &Default::default(), same)?;
+        let after = program.after_product()?;
+        let mut values = factors.to_vec();
+        values.extend(after.iter().flat_map(|_| &program.results));
+        let own = program.extract(&values, shape.clone(), &Default::default(), same)?;
         let out = Layout::contiguous(program.result_shape())?;
         let axes = |axes: Vec<usize>| -> Axes {
             let strides = |k: usize| own.inputs.iter().map(move |input| input.layout.strides()[k]);
@@ -60,7 +64,7 @@ impl Pass {
         let contract = Contract {
             axis: batch.end + groups[1].len(),
             batch,
-            ..tile(program, [rows, columns, products], along, target)
+            ..tile(own.dtype, [rows, columns, products], along, target)
         };
         let offsets = std::iter::once(0).chain(own.inputs.iter().map(|input| input.layout.offset()));
         let loops = Nest::of(offsets, groups.iter().flatten());
@@ -74,13 +78,20 @@ impl Pass {
         let all = batches * tiles[0] * tiles[1];
         let groups = workgroups(shape, all * (x * y) as usize, x * y, target)?;
         let matrices = if contract.batch.is_empty() { "a product" } else { "products" };
+        let then = after.map_or(String::new(), |after| {
+            let s = if after.steps.len() == 1 { "" } else { "s" };
+            format!(", and {} step{s} before each is stored", after.steps.len())
+        });
         let form = format!(
-            "{matrices} of {rows} rows and {columns} columns over {products}: a workgroup has {} by {} results",
+            "{matrices} of {rows} rows and {columns} columns over {products}: a workgroup has {} by {} results{then}",
             tile[0], tile[1]
         );
         let is_linear = loops.output().has_linear_rows(1) && columns.is_multiple_of(LANES);
         let (store, stored) = match is_linear && walk == Walk::Rows {
             true => (Store::Vector, program.dtype),
+            false if program.dtype.kind() == Kind::Float && program.dtype.size() < size_of::<u32>() => {
+                (Store::Lanes, DType::F32)
+            }
             false => (Store::Lanes, whole(program.dtype)),
         };
         let strides = store.access().strides(loops.output(), walk);
@@ -126,12 +137,7 @@ fn stride(program: &Program, factor: Value, axis: usize) -> isize {
 }
 
 /// The tile of matrices with this many rows and columns over this many products.
-fn tile(
-    program: &Program,
-    [rows, columns, products]: [usize; 3],
-    along: [bool; 2],
-    target: Target,
-) -> Contract {
+fn tile(element: DType, [rows, columns, products]: [usize; 3], along: [bool; 2], target: Target) -> Contract {
     let [most, vectors] = target.tuning.product;
     let own = if rows == 1 {
         1
@@ -140,8 +146,8 @@ fn tile(
     } else {
         most
     };
-    let element = program.dtype.size().max(size_of::<u32>()) as u32;
-    let bytes = |[y, x]: [u32; 2]| (y + x) * LANES as u32 * Contract::DEPTH * element;
+    let size = element.size().max(size_of::<u32>()) as u32;
+    let bytes = |[y, x]: [u32; 2]| (y + x) * LANES as u32 * Contract::DEPTH * size;
     let fits = |sides: &[u32; 2]| sides[0] * sides[1] <= target.workgroup && bytes(*sides) <= target.shared;
     // A single row: neighbouring invocations load the columns side by side, and a fourth of them multiplies.
     let tiles: &[[u32; 2]] = match own {

@@ -75,7 +75,7 @@ impl Program {
             ProgramKind::Sort(sort) => {
                 format!("{} {} {expression}", sort.name(), over(self.shape.rank() - 1..self.shape.rank()))
             }
-            ProgramKind::Contract(axis) => format!("product {} {expression}", over(*axis..*axis + 1)),
+            ProgramKind::Contract { axis, .. } => format!("product {} {expression}", over(*axis..*axis + 1)),
             ProgramKind::Scan(scan) => {
                 let exclusive = if scan.exclusive { "exclusive " } else { "" };
                 format!("{exclusive}{} {} {expression}", scan.name(), over(scan.axis..scan.axis + 1))
@@ -97,6 +97,11 @@ impl Program {
                 }
             }
         };
+        if let ProgramKind::Contract { .. } = self.kind
+            && let Some(sum) = self.given(0)
+        {
+            values[sum] = "product".into();
+        }
         (0..self.inputs.len() as u32).for_each(|of| gives(&mut values, Value::Input(of)));
         for step in &*self.steps {
             let args: Vec<&str> = step.args.iter().map(|&v| values[v].as_str()).collect();
@@ -115,7 +120,13 @@ impl Program {
             gives(&mut values, value);
         }
         let results: Vec<&str> = self.results.iter().map(|&result| values[result].as_str()).collect();
-        Some(results.join(" and ")).filter(|text| text.len() <= LONGEST)
+        let all = match self.kind {
+            ProgramKind::Contract { product, .. } if self.results[0] != product => {
+                format!("{}, then {}", values[product], results.join(" and "))
+            }
+            _ => results.join(" and "),
+        };
+        Some(all).filter(|text| text.len() <= LONGEST)
     }
 }
 

@@ -17,8 +17,9 @@ pub(crate) enum Makes {
     Sort(Sorter),
 }
 
-/// The text of a kernel that adds up products of two factors, which are the results of its program. The axes are those
-/// of the batch, the rows, the contracted one, and the columns, along which lanes lie.
+/// The text of a kernel that adds up products of two factors, which are the first results of its program. A third is
+/// what it stores, made of the sums. The axes are those of the batch, the rows, the contracted one, and the columns, along
+/// which lanes lie.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Contract {
     pub batch: Range<usize>,

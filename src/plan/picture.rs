@@ -57,7 +57,7 @@ impl Panel {
     pub(crate) fn new(stage: &Stage, accesses: &[&str], runs: &str, bytes: usize) -> Panel {
         let reduced = stage
             .one()
-            .filter(|program| matches!(program.kind, ProgramKind::Reduce(_) | ProgramKind::Contract(_)))
+            .filter(|program| matches!(program.kind, ProgramKind::Reduce(_) | ProgramKind::Contract { .. }))
             .and_then(Program::frame);
         let is_reduced = |k: usize| reduced.as_ref().is_some_and(|frame| frame.axes.contains(&k));
         let shape = stage.one().map_or_else(|| stage.result_shape(), |program| program.shape.clone());

@@ -34,7 +34,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     if is_small(roots, bounds) {
         return Ok(Found::default());
     }
-    let graph = Graph::new(roots, bounds.row);
+    let graph = Graph::new(roots, bounds);
     let mut stored = apart::find(&graph);
     let loops = Loops::of(&graph);
     loops.store(&graph, &mut stored);
@@ -181,7 +181,7 @@ impl<'a> Search<'a> {
             }
             NodeKind::Contract(_) | NodeKind::Sort(_) => {
                 for arg in self.graph.args[i].clone() {
-                    self.factor(arg as usize);
+                    self.factor(i, arg as usize);
                 }
                 Vec::new()
             }
@@ -242,19 +242,38 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Stores the operands of a contraction or a sort, which read each element many times, unless they are loads or
-    /// casts of loads.
-    fn factor(&mut self, mut i: usize) {
+    /// Stores an operand of a contraction or a sort, which reads each element several times, unless it is loads, casts of
+    /// loads, or cheap enough to be computed each time.
+    fn factor(&mut self, reader: usize, operand: usize) {
         let nodes = &self.graph.nodes;
         let is_cast = |part: usize| matches!(nodes[part].kind, NodeKind::Op(Op::Cast));
         let is_plain = |&(part, _): &Viewed| self.is_loaded(part as usize) || is_cast(part as usize);
-        if self.parts[i].iter().all(is_plain) {
-            return;
-        }
+        let mut i = operand;
         while matches!(nodes[i].kind, NodeKind::View(_)) && !self.stored[i] {
             i = self.graph.args[i][0] as usize;
         }
-        self.store(i);
+        if !self.parts[operand].iter().all(is_plain) && !self.is_computed_by(reader, operand, i) {
+            self.store(i);
+        }
+    }
+
+    /// Whether a contraction computes an operand where it loads it, which is `of` under views. Not what another kernel
+    /// reads too. What reads results of stages is better a part of one of these: of a product, or of a softmax.
+    fn is_computed_by(&self, reader: usize, operand: usize, of: usize) -> bool {
+        let is_op = |&(part, _): &Viewed| {
+            let node = self.graph.nodes[part as usize];
+            let own = costly(own_cost(node)) == 0 || self.graph.count(part as usize) == self.graph.count(of);
+            match node.kind {
+                NodeKind::Op(_) => !self.stored[part as usize] && own,
+                _ => matches!(node.kind, NodeKind::Leaf { .. }),
+            }
+        };
+        let args = self.graph.args[reader].iter().map(|&arg| self.parts[arg as usize].clone());
+        matches!(self.graph.nodes[reader].kind, NodeKind::Contract(_))
+            && self.graph.reads[of] == 1
+            && self.parts[operand].iter().all(is_op)
+            && self.size(&args.fold(Vec::new(), union)).fits(self.bounds)
+            && !self.is_worth_storing(operand)
     }
 
     /// Adds a reduction to a group, if one kernel holds all of it.

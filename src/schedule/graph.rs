@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::Bounds;
 use crate::dtype::DType;
 use crate::ir::{Node, NodeKind, ProgramKind};
 use crate::layout::Shape;
@@ -26,8 +27,9 @@ pub(super) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// Values that are constant along a last axis of at most `row` elements are read once for the whole axis.
-    pub(super) fn new(roots: &[&'a Arc<Node>], row: usize) -> Self {
+    /// Values that are constant along a last axis of at most `bounds.row` elements are read once for the whole axis, and
+    /// factors once for `bounds.shared` rows or columns.
+    pub(super) fn new(roots: &[&'a Arc<Node>], bounds: Bounds) -> Self {
         let mut numbers: FxHashMap<*const Node, u32> = FxHashMap::default();
         let mut graph = Graph {
             nodes: Vec::new(),
@@ -77,10 +79,18 @@ impl<'a> Graph<'a> {
             for &arg in &args {
                 graph.reads[arg as usize] += 1;
                 let own = graph.count(arg as usize);
-                let of_row = is_of_row(&graph.nodes[arg as usize].shape, &node.shape, row);
+                let shape = &graph.nodes[arg as usize].shape;
+                let of_row = is_of_row(shape, &node.shape, bounds.row);
                 let is_once = node.kind.is_apart();
                 let direct = !is_once && !matches!(node.kind, NodeKind::View(_)) && (own == count || of_row);
-                let count = if direct || is_once { own } else { count };
+                let count = match node.kind {
+                    NodeKind::Contract(axis) => {
+                        let results = count.saturating_mul(shape[axis]) / own.max(1);
+                        own.saturating_mul(results.div_ceil(bounds.shared))
+                    }
+                    _ if direct || is_once => own,
+                    _ => count,
+                };
                 let read = &mut graph.elements[arg as usize];
                 // Direct readers share its elements.
                 *read = if direct { (*read).max(count) } else { read.saturating_add(count) };

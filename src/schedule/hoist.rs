@@ -12,7 +12,7 @@ use crate::tuning::hoist::LEAST_RATIO;
 /// The stage without such parts of its programs. They become stages before it.
 pub(super) fn stage(mut stage: Stage, bounds: Bounds, stages: &mut Vec<Stage>) -> Result<Stage> {
     // The parts of a contraction are its factors.
-    let is_apart = |program: &Program| matches!(program.kind, ProgramKind::Contract(_));
+    let is_apart = |program: &Program| matches!(program.kind, ProgramKind::Contract { .. });
     for program in stage.programs_mut().iter_mut().filter(|program| !is_apart(program)) {
         if let Some(rest) = without_parts(program, bounds, stages)? {
             *program = rest;

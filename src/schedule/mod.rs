@@ -11,8 +11,10 @@
 //! | [`hoist`] | parts with far fewer elements than the result |
 //! | [`siblings`] | reductions that read the same elements: one stage |
 //! | [`rows`] | reductions and their readers, row by row: one stage |
+//! | [`after`] | products of matrices and the steps that read them: one stage |
 //! | [`unroll`] | reductions of windows: steps in place of the reduction |
 
+mod after;
 mod apart;
 mod boundaries;
 mod graph;
@@ -80,6 +82,8 @@ pub(crate) struct Bounds {
     pub operands: usize,
     /// The longest last axis along which a constant value is computed once.
     pub row: usize,
+    /// Rows or columns of a product that share one load of an element of a factor.
+    pub shared: usize,
     /// Bytes of a tensor that is bound whole, however often it is read.
     pub whole: u64,
 }
@@ -153,7 +157,7 @@ impl Schedule {
         }
         let last = hoist::stage(Stage::of(roots, shape, &known)?, bounds, &mut stages)?;
         stages.push(last);
-        let stages = rows::join(stages, bounds)?.into_iter();
+        let stages = after::join(rows::join(stages, bounds)?, bounds)?.into_iter();
         let mut stages = stages.map(|stage| unroll::stage(stage, bounds)).collect::<Result<Vec<_>>>()?;
         let Some(last) = stages.pop() else { bail!(Kernel, "a schedule without a stage") };
         let mut finished = vec![Vec::new(); stages.len()];

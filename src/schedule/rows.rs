@@ -78,7 +78,7 @@ pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
 
 /// The rows of a stage, if it reduces, or reads a reduction's result.
 fn known(program: &Program, of: &[Option<Of>]) -> Option<Of> {
-    if matches!(program.kind, ProgramKind::Scan(_) | ProgramKind::Contract(_) | ProgramKind::Sort(_)) {
+    if matches!(program.kind, ProgramKind::Scan(_) | ProgramKind::Contract { .. } | ProgramKind::Sort(_)) {
         return None;
     }
     if let ProgramKind::Reduce(reduce) = &program.kind {
@@ -132,7 +132,9 @@ fn together(outer: &Program, inner: &Program, number: usize, of: &Of) -> Result<
     let kept = match &outer.kind {
         ProgramKind::Reduce(_) => true,
         ProgramKind::RowFused(rows) => rows.kept,
-        ProgramKind::Map | ProgramKind::Scan(_) | ProgramKind::Contract(_) | ProgramKind::Sort(_) => false,
+        ProgramKind::Map | ProgramKind::Scan(_) | ProgramKind::Contract { .. } | ProgramKind::Sort(_) => {
+            false
+        }
     };
     let mut all = Joined::new(frame.clone());
     let known = all.add(&inner, |_| None)?;
@@ -183,7 +185,7 @@ fn is_better_apart(program: &Program) -> bool {
 }
 
 /// The remaining stages, with their new numbers.
-fn numbered(joined: Vec<Option<Stage>>) -> Vec<Stage> {
+pub(super) fn numbered(joined: Vec<Option<Stage>>) -> Vec<Stage> {
     let mut numbers = Vec::with_capacity(joined.len());
     let mut next = 0;
     for stage in &joined {

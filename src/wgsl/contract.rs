@@ -4,12 +4,16 @@
 
 use super::coordinates::Coordinate;
 use super::emitter::Emitter;
+use super::fences;
 use super::text::{EACH, line};
 use super::types::{compute, encode, lanes, narrow, pack};
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
-use crate::ir::{CHUNK, needed};
-use crate::plan::{Contract, LANES, Role, Store, Walk};
+use crate::ir::{CHUNK, Math, Value, needed};
+use crate::plan::{Contract, LANES, Origin, Role, Store, Walk};
+
+/// Products of an iteration over workgroup memory: a loop costs some ten instructions in each turn.
+const TURNS: u32 = 4;
 
 impl Emitter<'_> {
     pub(super) fn contract(&mut self, contract: &Contract) -> Result<()> {
@@ -17,11 +21,15 @@ impl Emitter<'_> {
         self.factor(contract, 0, "row")?;
         self.factor(contract, 1, "x")?;
         self.arithmetic(element);
-        self.store_vector(contract, element);
+        self.store_vector(contract, element)?;
         self.head_of_tile(contract, element);
         let (rows, vectors) = (0..contract.rows, 0..contract.vectors);
         let sums = || rows.clone().flat_map(|row| vectors.clone().map(move |v| format!("{row}_{v}")));
         let zero = format!("{}()", lanes(element));
+        if self.fence(element).is_some() {
+            // Once, as drivers load it again in each turn otherwise.
+            line!(self.text, "    {}", fences::named(fences::is_wide(element), 0, 0));
+        }
         sums().for_each(|own| line!(self.text, "    var total{own} = {zero};"));
         line!(self.text, "    for (var first = 0u; first < p.row; first += {CHUNK}u) {{");
         sums().for_each(|own| line!(self.text, "        var sum{own} = {zero};"));
@@ -30,7 +38,10 @@ impl Emitter<'_> {
             true => self.shared_products(contract, element),
             false => self.own_products(contract),
         }
-        sums().for_each(|own| line!(self.text, "        total{own} = added(total{own}, sum{own});"));
+        for own in sums() {
+            let total = self.call("added", [&format!("total{own}"), &format!("sum{own}")]);
+            line!(self.text, "        total{own} = {total};");
+        }
         line!(self.text, "    }}");
         let batch = Emitter::batch(contract, "");
         for row in rows {
@@ -49,7 +60,6 @@ impl Emitter<'_> {
 
     /// The head of a function of a batch, a row, a place along the products, and a vector of columns. Declares the
     /// coordinates of lanes.
-    /// coordinates of lanes there.
     fn place(&mut self, contract: &Contract, name: &str, of: &[&str], more: &str) {
         let parameters: Vec<String> = of.iter().map(|name| format!("{name}: u32")).collect();
         let batch = Emitter::batch(contract, ": u32");
@@ -90,21 +100,35 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Fenced products and sums, which nothing contracts or reorders.
+    /// Products and sums. Fences keep compilers from contracting and reordering them, unless the adapter may.
     fn arithmetic(&mut self, element: DType) {
         let vector = lanes(element);
+        let fence = self.fence(element);
+        let parameter = fence.as_ref().map_or(String::new(), |(name, of)| format!(", {name}: {of}"));
         for (name, op) in [("multiplied", "*"), ("added", "+")] {
-            let value = match element.kind() {
-                Kind::Float => format!("opaque_{}(a {op} b)", compute(element)),
-                _ => format!("a {op} b"),
-            };
-            line!(self.text, "fn {name}(a: {vector}, b: {vector}) -> {vector} {{");
+            let value = format!("a {op} b");
+            let value = if fence.is_some() { fences::fenced(element, &value, 0) } else { value };
+            line!(self.text, "fn {name}(a: {vector}, b: {vector}{parameter}) -> {vector} {{");
             line!(self.text, "    return {value};\n}}\n");
         }
     }
 
+    /// The name and the type of the fence of products and sums, if they have one.
+    fn fence(&self, element: DType) -> Option<(String, &'static str)> {
+        let wide = fences::is_wide(element);
+        let is_fenced = element.kind() == Kind::Float && self.kernel.math != Math::Fast;
+        is_fenced.then(|| (fences::zero(wide, 0), if wide { "vec4<u64>" } else { "vec4<u32>" }))
+    }
+
+    /// A sum, or a product of a vector.
+    fn call(&self, name: &str, [a, b]: [&str; 2]) -> String {
+        let element = self.kernel.value_type(self.kernel.results[0]);
+        let fence = self.fence(element).map_or(String::new(), |(name, _)| format!(", {name}"));
+        format!("{name}({a}, {b}{fence})")
+    }
+
     /// The function that stores a vector of results, some of which may not exist.
-    fn store_vector(&mut self, contract: &Contract, element: DType) {
+    fn store_vector(&mut self, contract: &Contract, element: DType) -> Result<()> {
         self.place(contract, "store", &["row", "x"], &format!(", value: {})", lanes(element)));
         let total = match element.kind() {
             Kind::Float => format!("positive_zero_{}(value)", compute(element)),
@@ -112,20 +136,43 @@ impl Emitter<'_> {
         };
         line!(self.text, "    let total = {total};");
         line!(self.text, "    if (row >= p.rows) {{ return; }}");
-        if self.kernel.store == Store::Vector {
-            let total = encode(element, &narrow(element, "total".into()));
-            let total = pack(element, self.kernel.wide_words, total);
-            let at = self.stored_at(self.kernel.rank - 1, &["x"]);
-            line!(self.text, "    if (first < p.columns) {{ result[{at}] = {total}; }}");
+        let kernel = self.kernel;
+        let (result, element) = match kernel.results.get(2) {
+            None => ("total".to_string(), element),
+            Some(&result) => (self.after(result, element)?, kernel.value_type(result)),
+        };
+        if kernel.store == Store::Vector {
+            let result = encode(element, &narrow(element, result));
+            let result = pack(element, kernel.wide_words, result);
+            let at = self.stored_at(kernel.rank - 1, &["x"]);
+            line!(self.text, "    if (first < p.columns) {{ result[{at}] = {result}; }}");
             line!(self.text, "}}\n");
-            return;
+            return Ok(());
         }
-        let terms = (0..self.kernel.rank).filter_map(|axis| self.term(Role::Out, axis, 0));
+        // A value of whole words has its type already, except bool.
+        let result = if element == DType::Bool { encode(element, &result) } else { result };
+        let terms = (0..kernel.rank).filter_map(|axis| self.term(Role::Out, axis, 0));
         line!(self.text, "    let at = vec4<u32>() + ({});", self.sum("out", terms));
         for (k, c) in "xyzw".chars().enumerate() {
-            line!(self.text, "    if (first + {k}u < p.columns) {{ result[at.{c}] = total.{c}; }}");
+            line!(self.text, "    if (first + {k}u < p.columns) {{ result[at.{c}] = ({result}).{c}; }}");
         }
         line!(self.text, "}}\n");
+        Ok(())
+    }
+
+    /// The steps after a sum. Returns the name of their result.
+    fn after(&mut self, result: Value, element: DType) -> Result<String> {
+        let kernel = self.kernel;
+        let own = needed(kernel.operands.len(), &kernel.steps, std::iter::once(result), |_| false);
+        let is_sum = |operand: usize| matches!(kernel.operands[operand].origin, Origin::Row(_));
+        for sum in (0..kernel.operands.len()).filter(|&operand| is_sum(operand)) {
+            let name = self.value(Value::Input(sum as u32), 0);
+            line!(self.text, "    let {name} = {};", narrow(element, "total".into()));
+        }
+        self.zeros();
+        self.loads(|operand| own.inputs()[operand] && !is_sum(operand))?;
+        self.steps(|value| own[value])?;
+        Ok(self.value(result, 0))
     }
 
     /// The entry point, and the rows and vectors of columns of an invocation.
@@ -156,10 +203,11 @@ impl Emitter<'_> {
     }
 
     /// Adds the products of a row, where `a` is a vector of one element, to its sums.
-    fn products(&mut self, contract: &Contract, row: u32, a: &str, indent: &str) {
+    fn products(&mut self, contract: &Contract, row: u32, [a, b]: [&str; 2], indent: &str) {
         for v in 0..contract.vectors {
             let sum = format!("sum{row}_{v}");
-            line!(self.text, "{indent}{sum} = added({sum}, multiplied({a}, b{v}));");
+            let product = self.call("multiplied", [a, &format!("{b}{v}")]);
+            line!(self.text, "{indent}{sum} = {};", self.call("added", [&sum, &product]));
         }
     }
 
@@ -173,7 +221,7 @@ impl Emitter<'_> {
         }
         for row in 0..contract.rows {
             line!(self.text, "            let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);");
-            self.products(contract, row, &format!("a{row}"), "            ");
+            self.products(contract, row, [&format!("a{row}"), "b"], "            ");
         }
         line!(self.text, "        }}");
     }
@@ -219,11 +267,14 @@ impl Emitter<'_> {
             }
         }
         line!(self.text, "            workgroupBarrier();");
-        line!(self.text, "            for (var k = 0u; k < {depth}u; k += 1u) {{");
-        line!(self.text, "                let a = shared0[k * {y}u + local / {x}u];");
-        line!(self.text, "                let b0 = shared1[k * {x}u + local % {x}u];");
-        for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
-            self.products(contract, row, &format!("{vector}(a.{c})"), "                ");
+        line!(self.text, "            for (var k = 0u; k < {depth}u; k += {TURNS}u) {{");
+        for turn in 0..TURNS {
+            line!(self.text, "                let a{turn} = shared0[(k + {turn}u) * {y}u + local / {x}u];");
+            line!(self.text, "                let b{turn}_0 = shared1[(k + {turn}u) * {x}u + local % {x}u];");
+            for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
+                let factors = [format!("{vector}(a{turn}.{c})"), format!("b{turn}_")];
+                self.products(contract, row, factors.each_ref().map(String::as_str), "                ");
+            }
         }
         line!(self.text, "            }}");
         line!(self.text, "            workgroupBarrier();");

@@ -50,7 +50,8 @@ impl Fences {
         let read: Vec<Value> = match &kernel.makes {
             Makes::Elements | Makes::Sort(_) => Vec::new(),
             Makes::Reduce(reduce) => reduce.reductions().map(|own| own.value).collect(),
-            Makes::Scan(_) | Makes::Contract(_) => kernel.results.to_vec(),
+            Makes::Scan(_) => kernel.results.to_vec(),
+            Makes::Contract(_) => kernel.results[..2].to_vec(),
         };
         let loads = (0..kernel.operands.len()).map(first).collect();
         Fences::of(types, loads, &kernel.steps, &read, kernel, false).numbered(&kernel.steps, false)
@@ -253,12 +254,12 @@ fn is_same_load(a: &Operand, b: &Operand) -> bool {
         && (a.dtype, a.access, a.walks_as) == (b.dtype, b.access, b.walks_as)
 }
 
-fn is_wide(dtype: DType) -> bool {
+pub(super) fn is_wide(dtype: DType) -> bool {
     compute(dtype) == "f64"
 }
 
 /// The line that declares a fence.
-fn named(wide: bool, name: u32, number: u32) -> String {
+pub(super) fn named(wide: bool, name: u32, number: u32) -> String {
     let word = if number == 0 { "p.zero".to_string() } else { format!("p.zero << {number}u") };
     let name = zero(wide, name);
     match wide {
@@ -269,12 +270,12 @@ fn named(wide: bool, name: u32, number: u32) -> String {
 }
 
 /// The name of a 0 that no compiler knows.
-fn zero(wide: bool, number: u32) -> String {
+pub(super) fn zero(wide: bool, number: u32) -> String {
     let name = if wide { "wide_zero" } else { "zero" };
     if number == 0 { name.into() } else { format!("{name}{number}") }
 }
 
-fn fenced(dtype: DType, value: &str, number: u32) -> String {
+pub(super) fn fenced(dtype: DType, value: &str, number: u32) -> String {
     let (wide, compute) = (is_wide(dtype), compute(dtype));
     let word = if wide { "u64" } else { "u32" };
     format!("bitcast<vec4<{compute}>>(bitcast<vec4<{word}>>({value}) ^ {})", zero(wide, number))

@@ -36,13 +36,6 @@ fn share(n: u32, factor: u32, shift: u32) -> u32 {
 
 const SIGN_f32: u32 = 0x80000000u;
 
-// Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
-// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
-// stands where a rewrite would exceed the error bound of a function.
-fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
-}
-
 fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
 }
@@ -68,12 +61,12 @@ fn factor1(x: u32, k: u32) -> vec4<f32> {
     return v0;
 }
 
-fn multiplied(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    return opaque_f32(a * b);
+fn multiplied(a: vec4<f32>, b: vec4<f32>, zero: vec4<u32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(a * b) ^ zero);
 }
 
-fn added(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    return opaque_f32(a + b);
+fn added(a: vec4<f32>, b: vec4<f32>, zero: vec4<u32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(a + b) ^ zero);
 }
 
 fn store(row: u32, x: u32, value: vec4<f32>) {
@@ -99,6 +92,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let first_x = across * 16u;
     let row0 = first_row + local / 16u * 1u + 0u;
     let x0 = first_x + local % 16u + 0u;
+    let zero = vec4<u32>(p.zero);
     var total0_0 = vec4<f32>();
     for (var first = 0u; first < p.row; first += 64u) {
         var sum0_0 = vec4<f32>();
@@ -120,14 +114,23 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
             let k1_192 = (local + 192u) % 16u;
             shared1[k1_192 * 16u + place1_192] = factor1(min(first_x + place1_192, (p.columns - 1u) / 4u), at + k1_192);
             workgroupBarrier();
-            for (var k = 0u; k < 16u; k += 1u) {
-                let a = shared0[k * 4u + local / 16u];
-                let b0 = shared1[k * 16u + local % 16u];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a.x), b0));
+            for (var k = 0u; k < 16u; k += 4u) {
+                let a0 = shared0[(k + 0u) * 4u + local / 16u];
+                let b0_0 = shared1[(k + 0u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a0.x), b0_0, zero), zero);
+                let a1 = shared0[(k + 1u) * 4u + local / 16u];
+                let b1_0 = shared1[(k + 1u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a1.x), b1_0, zero), zero);
+                let a2 = shared0[(k + 2u) * 4u + local / 16u];
+                let b2_0 = shared1[(k + 2u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a2.x), b2_0, zero), zero);
+                let a3 = shared0[(k + 3u) * 4u + local / 16u];
+                let b3_0 = shared1[(k + 3u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a3.x), b3_0, zero), zero);
             }
             workgroupBarrier();
         }
-        total0_0 = added(total0_0, sum0_0);
+        total0_0 = added(total0_0, sum0_0, zero);
     }
     store(row0, x0, total0_0);
 }

@@ -37,13 +37,6 @@ fn share(n: u32, factor: u32, shift: u32) -> u32 {
 
 const SIGN_f32: u32 = 0x80000000u;
 
-// Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
-// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
-// stands where a rewrite would exceed the error bound of a function.
-fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
-}
-
 fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
 }
@@ -69,12 +62,12 @@ fn factor1(x: u32, k: u32) -> vec4<f32> {
     return v1;
 }
 
-fn multiplied(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    return opaque_f32(a * b);
+fn multiplied(a: vec4<f32>, b: vec4<f32>, zero: vec4<u32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(a * b) ^ zero);
 }
 
-fn added(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    return opaque_f32(a + b);
+fn added(a: vec4<f32>, b: vec4<f32>, zero: vec4<u32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(a + b) ^ zero);
 }
 
 fn store(row: u32, x: u32, value: vec4<f32>) {
@@ -104,6 +97,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let row2 = first_row + local / 16u * 4u + 2u;
     let row3 = first_row + local / 16u * 4u + 3u;
     let x0 = first_x + local % 16u + 0u;
+    let zero = vec4<u32>(p.zero);
     var total0_0 = vec4<f32>();
     var total1_0 = vec4<f32>();
     var total2_0 = vec4<f32>();
@@ -122,20 +116,38 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
             let k1_0 = (local + 0u) / 16u;
             shared1[k1_0 * 16u + place1_0] = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), at + k1_0);
             workgroupBarrier();
-            for (var k = 0u; k < 16u; k += 1u) {
-                let a = shared0[k * 16u + local / 16u];
-                let b0 = shared1[k * 16u + local % 16u];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a.x), b0));
-                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a.y), b0));
-                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a.z), b0));
-                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a.w), b0));
+            for (var k = 0u; k < 16u; k += 4u) {
+                let a0 = shared0[(k + 0u) * 16u + local / 16u];
+                let b0_0 = shared1[(k + 0u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a0.x), b0_0, zero), zero);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a0.y), b0_0, zero), zero);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a0.z), b0_0, zero), zero);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a0.w), b0_0, zero), zero);
+                let a1 = shared0[(k + 1u) * 16u + local / 16u];
+                let b1_0 = shared1[(k + 1u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a1.x), b1_0, zero), zero);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a1.y), b1_0, zero), zero);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a1.z), b1_0, zero), zero);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a1.w), b1_0, zero), zero);
+                let a2 = shared0[(k + 2u) * 16u + local / 16u];
+                let b2_0 = shared1[(k + 2u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a2.x), b2_0, zero), zero);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a2.y), b2_0, zero), zero);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a2.z), b2_0, zero), zero);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a2.w), b2_0, zero), zero);
+                let a3 = shared0[(k + 3u) * 16u + local / 16u];
+                let b3_0 = shared1[(k + 3u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a3.x), b3_0, zero), zero);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a3.y), b3_0, zero), zero);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a3.z), b3_0, zero), zero);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a3.w), b3_0, zero), zero);
             }
             workgroupBarrier();
         }
-        total0_0 = added(total0_0, sum0_0);
-        total1_0 = added(total1_0, sum1_0);
-        total2_0 = added(total2_0, sum2_0);
-        total3_0 = added(total3_0, sum3_0);
+        total0_0 = added(total0_0, sum0_0, zero);
+        total1_0 = added(total1_0, sum1_0, zero);
+        total2_0 = added(total2_0, sum2_0, zero);
+        total3_0 = added(total3_0, sum3_0, zero);
     }
     store(row0, x0, total0_0);
     store(row1, x0, total1_0);

@@ -50,13 +50,6 @@ fn share(n: u32, factor: u32, shift: u32) -> u32 {
 
 const SIGN_f32: u32 = 0x80000000u;
 
-// Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
-// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
-// stands where a rewrite would exceed the error bound of a function.
-fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
-}
-
 fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
 }
@@ -82,12 +75,12 @@ fn factor1(x: u32, k: u32) -> vec4<f32> {
     return v1;
 }
 
-fn multiplied(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    return opaque_f32(a * b);
+fn multiplied(a: vec4<f32>, b: vec4<f32>, zero: vec4<u32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(a * b) ^ zero);
 }
 
-fn added(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    return opaque_f32(a + b);
+fn added(a: vec4<f32>, b: vec4<f32>, zero: vec4<u32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(a + b) ^ zero);
 }
 
 fn store(row: u32, x: u32, value: vec4<f32>) {
@@ -118,6 +111,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let row7 = first_row + local / 8u * 8u + 7u;
     let x0 = first_x + local % 8u + 0u;
     let x1 = first_x + local % 8u + 8u;
+    let zero = vec4<u32>(p.zero);
     var total0_0 = vec4<f32>();
     var total0_1 = vec4<f32>();
     var total1_0 = vec4<f32>();
@@ -156,46 +150,46 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
             let b0 = factor1(min(x0, (p.columns - 1u) / 4u), k);
             let b1 = factor1(min(x1, (p.columns - 1u) / 4u), k);
             let a0 = factor0(min(row0, p.rows - 1u), k);
-            sum0_0 = added(sum0_0, multiplied(a0, b0));
-            sum0_1 = added(sum0_1, multiplied(a0, b1));
+            sum0_0 = added(sum0_0, multiplied(a0, b0, zero), zero);
+            sum0_1 = added(sum0_1, multiplied(a0, b1, zero), zero);
             let a1 = factor0(min(row1, p.rows - 1u), k);
-            sum1_0 = added(sum1_0, multiplied(a1, b0));
-            sum1_1 = added(sum1_1, multiplied(a1, b1));
+            sum1_0 = added(sum1_0, multiplied(a1, b0, zero), zero);
+            sum1_1 = added(sum1_1, multiplied(a1, b1, zero), zero);
             let a2 = factor0(min(row2, p.rows - 1u), k);
-            sum2_0 = added(sum2_0, multiplied(a2, b0));
-            sum2_1 = added(sum2_1, multiplied(a2, b1));
+            sum2_0 = added(sum2_0, multiplied(a2, b0, zero), zero);
+            sum2_1 = added(sum2_1, multiplied(a2, b1, zero), zero);
             let a3 = factor0(min(row3, p.rows - 1u), k);
-            sum3_0 = added(sum3_0, multiplied(a3, b0));
-            sum3_1 = added(sum3_1, multiplied(a3, b1));
+            sum3_0 = added(sum3_0, multiplied(a3, b0, zero), zero);
+            sum3_1 = added(sum3_1, multiplied(a3, b1, zero), zero);
             let a4 = factor0(min(row4, p.rows - 1u), k);
-            sum4_0 = added(sum4_0, multiplied(a4, b0));
-            sum4_1 = added(sum4_1, multiplied(a4, b1));
+            sum4_0 = added(sum4_0, multiplied(a4, b0, zero), zero);
+            sum4_1 = added(sum4_1, multiplied(a4, b1, zero), zero);
             let a5 = factor0(min(row5, p.rows - 1u), k);
-            sum5_0 = added(sum5_0, multiplied(a5, b0));
-            sum5_1 = added(sum5_1, multiplied(a5, b1));
+            sum5_0 = added(sum5_0, multiplied(a5, b0, zero), zero);
+            sum5_1 = added(sum5_1, multiplied(a5, b1, zero), zero);
             let a6 = factor0(min(row6, p.rows - 1u), k);
-            sum6_0 = added(sum6_0, multiplied(a6, b0));
-            sum6_1 = added(sum6_1, multiplied(a6, b1));
+            sum6_0 = added(sum6_0, multiplied(a6, b0, zero), zero);
+            sum6_1 = added(sum6_1, multiplied(a6, b1, zero), zero);
             let a7 = factor0(min(row7, p.rows - 1u), k);
-            sum7_0 = added(sum7_0, multiplied(a7, b0));
-            sum7_1 = added(sum7_1, multiplied(a7, b1));
+            sum7_0 = added(sum7_0, multiplied(a7, b0, zero), zero);
+            sum7_1 = added(sum7_1, multiplied(a7, b1, zero), zero);
         }
-        total0_0 = added(total0_0, sum0_0);
-        total0_1 = added(total0_1, sum0_1);
-        total1_0 = added(total1_0, sum1_0);
-        total1_1 = added(total1_1, sum1_1);
-        total2_0 = added(total2_0, sum2_0);
-        total2_1 = added(total2_1, sum2_1);
-        total3_0 = added(total3_0, sum3_0);
-        total3_1 = added(total3_1, sum3_1);
-        total4_0 = added(total4_0, sum4_0);
-        total4_1 = added(total4_1, sum4_1);
-        total5_0 = added(total5_0, sum5_0);
-        total5_1 = added(total5_1, sum5_1);
-        total6_0 = added(total6_0, sum6_0);
-        total6_1 = added(total6_1, sum6_1);
-        total7_0 = added(total7_0, sum7_0);
-        total7_1 = added(total7_1, sum7_1);
+        total0_0 = added(total0_0, sum0_0, zero);
+        total0_1 = added(total0_1, sum0_1, zero);
+        total1_0 = added(total1_0, sum1_0, zero);
+        total1_1 = added(total1_1, sum1_1, zero);
+        total2_0 = added(total2_0, sum2_0, zero);
+        total2_1 = added(total2_1, sum2_1, zero);
+        total3_0 = added(total3_0, sum3_0, zero);
+        total3_1 = added(total3_1, sum3_1, zero);
+        total4_0 = added(total4_0, sum4_0, zero);
+        total4_1 = added(total4_1, sum4_1, zero);
+        total5_0 = added(total5_0, sum5_0, zero);
+        total5_1 = added(total5_1, sum5_1, zero);
+        total6_0 = added(total6_0, sum6_0, zero);
+        total6_1 = added(total6_1, sum6_1, zero);
+        total7_0 = added(total7_0, sum7_0, zero);
+        total7_1 = added(total7_1, sum7_1, zero);
     }
     store(row0, x0, total0_0);
     store(row0, x1, total0_1);

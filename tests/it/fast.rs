@@ -101,3 +101,25 @@ fn handles_choose_for_themselves() {
         assert_eq!(x.sin().eval().unwrap().item().unwrap(), 0.479_425_54);
     }
 }
+
+/// Products of matrices may be contracted and reordered: each addition rounds at most once more.
+#[test]
+fn products_are_the_adapters_own() {
+    let (m, n, k) = (33, 20, 70);
+    let number = |i: usize| ((i * 37 % 101) as f32 - 50.0) / 64.0 + 1e-3;
+    let [a, b] = [m * k, k * n].map(|count| (0..count).map(number).collect::<Vec<f32>>());
+    for precise in devices() {
+        let mut device = precise.clone();
+        device.set_math(Math::Fast);
+        let (x, y) = (device.upload(&a, [m, k]).unwrap(), device.upload(&b, [k, n]).unwrap());
+        let got = x.matmul(&y).to_vec().unwrap();
+        for (at, got) in got.iter().enumerate() {
+            let products = (0..k).map(|i| f64::from(a[at / n * k + i]) * f64::from(b[i * n + at % n]));
+            let (exact, size) =
+                products.fold((0.0, 0.0), |(sum, size), product| (sum + product, size + product.abs()));
+            let off = (f64::from(*got) - exact).abs();
+            assert!(off <= k as f64 * 2.0_f64.powi(-24) * size, "element {at} on {}: {got}", device.name());
+        }
+        crate::common::check_kernels(&device);
+    }
+}

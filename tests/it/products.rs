@@ -320,6 +320,102 @@ fn computed_operands() {
     });
 }
 
+/// What is computed as factors are loaded, and after the sums, has the bits that it has by itself: of a type, with factors
+/// of some rows, columns and products.
+fn steps_around<T: Number>(device: &Device, [m, n, k]: [usize; 3], which: &[usize], random: &mut Random)
+where
+    for<'a> &'a Expr<T>: Mul<&'a Tensor<T>, Output = Expr<T>> + Add<&'a Tensor<T>, Output = Expr<T>>,
+{
+    if device.supports(T::DTYPE).is_err() {
+        return;
+    }
+    let mut drawn = |shape: [usize; 2]| {
+        let values: Vec<T> = (0..shape[0] * shape[1]).map(|_| T::drawn(random)).collect();
+        device.upload(&values, shape).unwrap()
+    };
+    let (x, y, all) = (drawn([m, k]), drawn([n, k]), drawn([m, n]));
+    let (row, column, scale) = (drawn([1, n]), drawn([m, 1]), drawn([n, 1]));
+    let factors = [&x.expr() + &column, (&y.expr() * &scale).transpose(0, 1)];
+    let stored = factors.each_ref().map(|own| own.eval_on(device).unwrap().expr());
+    let (product, apart) = (factors[0].matmul(&factors[1]), stored[0].matmul(&stored[1]));
+    let apart = apart.eval_on(device).unwrap().expr();
+    type Steps<'a, T> = &'a dyn Fn(&Expr<T>) -> AnyExpr;
+    let after: [Steps<'_, T>; 6] = [
+        &|p| p.clone().into(),
+        &|p| (&(p * &scale.transpose(0, 1).tensor().unwrap()) + &row).max(&column).into(),
+        &|p| p.lt(&all).into(),
+        &|p| p.cast::<u8>().into(),
+        &|p| (&p.clone().reshape([m, 1, n]) + &all.unsqueeze(1).tensor().unwrap()).into(),
+        &|p| (&p.transpose(0, 1) + &all.transpose(0, 1).tensor().unwrap()).into(),
+    ];
+    for &i in which {
+        let after = after[i];
+        let [got, expected] = [&product, &apart].map(|own| {
+            let bytes = after(own).eval_on(device).and_then(|own| own.to_bytes());
+            bytes.unwrap_or_else(|e| panic!("steps {i} of {} on {}: {e}", T::DTYPE, device.name()))
+        });
+        assert!(got == expected, "steps {i} of {} [{m}, {n}, {k}] on {}", T::DTYPE, device.name());
+        // All but a transposed result are one stage.
+        let told = after(&product).explain(device).unwrap().to_string();
+        let is_one = i < 5 && m * n * k < 100_000;
+        assert!(!is_one || !told.contains("first, as it is stored"), "steps {i}: {told}");
+    }
+}
+
+#[test]
+fn steps_around_products() {
+    on_every_device(|device| {
+        let mut random = Random(9);
+        steps_around::<f32>(device, [37, 70, 33], &[0, 1, 2, 3, 4, 5], &mut random);
+        for shape in [[3, 64, 640], [1, 130, 80], [70, 1, 129], [12, 20, 4160]] {
+            steps_around::<f32>(device, shape, &[1], &mut random);
+        }
+        let (odd, even) = ([21, 18, 70], [21, 16, 640]);
+        steps_around::<f64>(device, odd, &[1], &mut random);
+        steps_around::<f16>(device, odd, &[1], &mut random);
+        steps_around::<bf16>(device, even, &[1, 2], &mut random);
+        steps_around::<i8>(device, odd, &[1, 2], &mut random);
+        steps_around::<u16>(device, even, &[1], &mut random);
+        steps_around::<i64>(device, odd, &[3], &mut random);
+    });
+}
+
+/// Results of functions, batches, chunks of many products, and what several readers share.
+#[test]
+fn readers_of_products() {
+    on_every_device(|device| {
+        let mut random = Random(10);
+        let mut drawn = |shape: &[usize]| {
+            let values: Vec<f32> = (0..shape.iter().product()).map(|_| f32::drawn(&mut random)).collect();
+            device.upload(&values, shape).unwrap()
+        };
+        let (x, y, bias) = (drawn(&[2, 9, 1024]), drawn(&[1024, 8]), drawn(&[8]));
+        let product = x.matmul(&y);
+        let apart = product.eval_on(device).unwrap().expr();
+        type Steps<'a> = &'a dyn Fn(&Expr<f32>) -> Expr<f32>;
+        let after: [Steps<'_>; 6] = [
+            &|p| (p + &bias).gelu(),
+            &|p| p.permute([1, 0, 2]) - &bias,
+            &|p| p + p.slice(0, 0..1) * 2.0,
+            &|p| (p + &bias).softmax(-1),
+            &|p| (p * 0.1).sum(-1) + bias.sum(0),
+            &|p| p * Expr::coordinate([2, 9, 8], 1).cast::<f32>(),
+        ];
+        for (i, after) in after.iter().enumerate() {
+            let [got, expected] = [&product, &apart].map(|own| after(own).eval_on(device).unwrap());
+            assert_eq!(got.shape(), expected.shape(), "{i}");
+            let bits =
+                |own: Tensor<f32>| own.to_vec().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>();
+            let [got, expected] = [got, expected].map(bits);
+            assert!(got == expected, "reader {i} on {}", device.name());
+        }
+        let both = AnyExpr::eval_all(&[(&product + 1.0).into(), product.clone().into()]).unwrap();
+        let first = both[0].to_vec::<f32>().unwrap();
+        assert_eq!(first, (&apart + 1.0).to_vec().unwrap());
+        assert_eq!(both[1].to_vec::<f32>().unwrap(), apart.to_vec().unwrap());
+    });
+}
+
 #[test]
 fn ranks() {
     on_every_device(|device| {

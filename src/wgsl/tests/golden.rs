@@ -123,7 +123,7 @@ pub(super) fn cumsum<T: Element>(
 /// The plan of an expression whose rows are stages.
 pub(super) fn scheduled(expr: &AnyExpr) -> Schedule {
     let node = expr.node().unwrap();
-    let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
+    let bounds = Bounds { operands: usize::MAX, row: 1, shared: 64, whole: u64::MAX };
     Schedule::new(&[node], &node.shape, bounds).unwrap()
 }
 
@@ -296,6 +296,14 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
             first(GPU, &bytes.cast::<f32>().matmul(zeros::<f32, 3>([3, 255, 70]).slice(2, ..70))),
         ),
         ("product_llvmpipe", first(HOST, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
+        (
+            "product_between_steps",
+            first(GPU, &{
+                let (weights, scale) = (zeros::<u8, 2>([256, 64]), zeros::<f32, 1>([64]));
+                let product = zeros::<f32, 2>([64 * n, 256]).matmul(weights.cast::<f32>() * &scale);
+                (product + zeros::<f32, 1>([64])).tanh()
+            }),
+        ),
         ("matrix_times_vector", first(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 1>([256])))),
         // Sorts: the digits of a tile counted; elements moved, and elements of two words with their indices.
         ("digits", sort(GPU, &zeros::<f32, 1>([100_000 * n]).sort(0).into(), "digits")),

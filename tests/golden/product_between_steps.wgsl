@@ -1,0 +1,251 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    row: u32,
+    rows: u32,
+    columns: u32,
+    vectors: u32,
+    vectors_factor: u32,
+    vectors_shift: u32,
+    out_stride0: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+    x0_stride1: u32,
+    x1_offset: u32,
+    x1_stride1: u32,
+    x2_offset: u32,
+    zero: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> in0: array<f32>;
+@group(0) @binding(3) var<storage, read> in1: array<u32>;
+@group(0) @binding(4) var<storage, read> in2: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read> in3: array<vec4<f32>>;
+
+fn unpack_u8(word: u32) -> vec4<u32> {
+    return (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u);
+}
+
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
+}
+
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    return high_word_u32(n, factor) >> shift;
+}
+
+// The same where n may be divided by 1, which a factor of 0 stands for.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
+}
+
+const MAGNITUDE_f32: u32 = 0x7fffffffu;
+
+const SIGN_f32: u32 = 0x80000000u;
+
+const INFINITE_f32: u32 = 0x7f800000u;
+
+// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
+// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
+// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
+}
+
+// x 2^k for x near 1 and k in -252..=254, of which the last nine bits count: half of k is added to the exponent of x,
+// the rest is a factor, so that only their product may leave the range.
+fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
+    let half = k >> vec4<u32>(1u);
+    let first = bitcast<vec4<f32>>(bitcast<vec4<i32>>(x) + (half << vec4<u32>(23u)));
+    let second = bitcast<vec4<f32>>((k - half + vec4<i32>(127)) << vec4<u32>(23u));
+    return first * second;
+}
+
+// An integer of few bits, in the last bits of one: the sum with 1.5 2^23 has it there.
+fn last_bits_f32(k: vec4<f32>) -> vec4<i32> {
+    return bitcast<vec4<i32>>(k + 12582912.0);
+}
+
+// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; minimax polynomial, within 2^-28 of the
+// value.
+fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
+    // Beyond these e^x is 0 and infinite.
+    let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
+    let k = round((bounded + more) * 1.44269504);
+    let high = opaque_f32(bounded - k * 0.693145751953125);
+    let r = high - (k * 1.42860677e-6 - more);
+    var q = vec4<f32>(1.381453825e-3);
+    q = q * r + 8.368745446e-3;
+    q = q * r + 4.166838899e-2;
+    q = q * r + 1.666652113e-1;
+    q = q * r + 4.999999404e-1;
+    q = q * r + 1.0;
+    return scale_f32(q * r + 1.0, last_bits_f32(k) + up);
+}
+
+fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
+    return select(exp_of_sum_f32(x, vec4<f32>(0.0), up), x, is_nan_f32(x));
+}
+
+// Polynomial of Cephes (Moshier, tanhf.c) below 0.625, 1 - 2 / (e^2x + 1) above.
+fn tanh_f32(x: vec4<f32>) -> vec4<f32> {
+    let z = x * x;
+    var q = vec4<f32>(-5.70498872745e-3);
+    q = q * z + 2.06390887954e-2;
+    q = q * z - 5.37397155531e-2;
+    q = q * z + 1.33314422036e-1;
+    q = q * z - 3.33332819422e-1;
+    let small = q * z * x + x;
+    let magnitude = abs(x);
+    let large = copysign_f32(1.0 - 2.0 / (exp_f32(magnitude + magnitude) + 1.0), x);
+    let itself = is_nan_f32(x) | (magnitude_bits_f32(x) == vec4<u32>(0u));
+    return select(select(small, large, magnitude >= vec4<f32>(0.625)), x, itself);
+}
+
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
+
+fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
+}
+
+fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
+    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
+}
+
+// The magnitude of `x` with the sign of `sign_of`.
+fn copysign_f32(x: vec4<f32>, sign_of: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(magnitude_bits_f32(x) | (bitcast<vec4<u32>>(sign_of) & vec4<u32>(SIGN_f32)));
+}
+
+fn exp_f32(x: vec4<f32>) -> vec4<f32> {
+    return exp_scaled_f32(x, 0);
+}
+
+// +0 for -0, and other numbers as they are.
+fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
+    let bits = bits_f32(x);
+    return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
+}
+
+fn factor0(row: u32, k: u32) -> vec4<f32> {
+    let c0 = row;
+    let c1 = k;
+    let zero = vec4<u32>(p.zero);
+    let v0 = vec4<f32>(in0[p.x0_offset + c0 * p.x0_stride0 + c1 * p.x0_stride1]);
+    return v0;
+}
+
+fn factor1(x: u32, k: u32) -> vec4<f32> {
+    let c1 = k;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
+    let zero = vec4<u32>(p.zero);
+    let v1 = unpack_u8(in1[p.x1_offset + c1 * p.x1_stride1 + x]);
+    let v2 = in2[p.x2_offset + x];
+    let v5 = vec4<f32>(v1);
+    let v6 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v2 * v5) ^ zero);
+    return v6;
+}
+
+fn multiplied(a: vec4<f32>, b: vec4<f32>, zero: vec4<u32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(a * b) ^ zero);
+}
+
+fn added(a: vec4<f32>, b: vec4<f32>, zero: vec4<u32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(a + b) ^ zero);
+}
+
+fn store(row: u32, x: u32, value: vec4<f32>) {
+    let c0 = row;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
+    let total = positive_zero_f32(value);
+    if (row >= p.rows) { return; }
+    let v3 = total;
+    let zero = vec4<u32>(p.zero);
+    let v4 = in3[p.x2_offset + x];
+    let v7 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v3 + v4) ^ zero);
+    let v8 = tanh_f32(v7);
+    if (first < p.columns) { result[c0 * p.out_stride0 + x] = v8; }
+}
+
+var<workgroup> shared0: array<vec4<f32>, 256>;
+
+var<workgroup> shared1: array<vec4<f32>, 256>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let tile = id.y * p.pitch + id.x;
+    if (tile >= p.count) { return; }
+    let q_across = share(tile, p.vectors_factor, p.vectors_shift);
+    let across = tile - q_across * p.vectors;
+    let down = q_across;
+    let first_row = down * 64u;
+    let first_x = across * 16u;
+    let row0 = first_row + local / 16u * 4u + 0u;
+    let row1 = first_row + local / 16u * 4u + 1u;
+    let row2 = first_row + local / 16u * 4u + 2u;
+    let row3 = first_row + local / 16u * 4u + 3u;
+    let x0 = first_x + local % 16u + 0u;
+    let zero = vec4<u32>(p.zero);
+    var total0_0 = vec4<f32>();
+    var total1_0 = vec4<f32>();
+    var total2_0 = vec4<f32>();
+    var total3_0 = vec4<f32>();
+    for (var first = 0u; first < p.row; first += 64u) {
+        var sum0_0 = vec4<f32>();
+        var sum1_0 = vec4<f32>();
+        var sum2_0 = vec4<f32>();
+        var sum3_0 = vec4<f32>();
+        let end = min(first + 64u, p.row);
+        for (var at = first; at < end; at += 16u) {
+            let place0_0 = (local + 0u) / 16u;
+            let k0_0 = (local + 0u) % 16u;
+            shared0[k0_0 * 16u + place0_0] = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), at + k0_0).x);
+            let place1_0 = (local + 0u) % 16u;
+            let k1_0 = (local + 0u) / 16u;
+            shared1[k1_0 * 16u + place1_0] = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), at + k1_0);
+            workgroupBarrier();
+            for (var k = 0u; k < 16u; k += 4u) {
+                let a0 = shared0[(k + 0u) * 16u + local / 16u];
+                let b0_0 = shared1[(k + 0u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a0.x), b0_0, zero), zero);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a0.y), b0_0, zero), zero);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a0.z), b0_0, zero), zero);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a0.w), b0_0, zero), zero);
+                let a1 = shared0[(k + 1u) * 16u + local / 16u];
+                let b1_0 = shared1[(k + 1u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a1.x), b1_0, zero), zero);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a1.y), b1_0, zero), zero);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a1.z), b1_0, zero), zero);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a1.w), b1_0, zero), zero);
+                let a2 = shared0[(k + 2u) * 16u + local / 16u];
+                let b2_0 = shared1[(k + 2u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a2.x), b2_0, zero), zero);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a2.y), b2_0, zero), zero);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a2.z), b2_0, zero), zero);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a2.w), b2_0, zero), zero);
+                let a3 = shared0[(k + 3u) * 16u + local / 16u];
+                let b3_0 = shared1[(k + 3u) * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a3.x), b3_0, zero), zero);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a3.y), b3_0, zero), zero);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a3.z), b3_0, zero), zero);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a3.w), b3_0, zero), zero);
+            }
+            workgroupBarrier();
+        }
+        total0_0 = added(total0_0, sum0_0, zero);
+        total1_0 = added(total1_0, sum1_0, zero);
+        total2_0 = added(total2_0, sum2_0, zero);
+        total3_0 = added(total3_0, sum3_0, zero);
+    }
+    store(row0, x0, total0_0);
+    store(row1, x0, total1_0);
+    store(row2, x0, total2_0);
+    store(row3, x0, total3_0);
+}
