@@ -32,12 +32,12 @@ fn high_word_u32(a: u32, b: u32) -> u32 {
     return u32((u64(a) * u64(b)) >> 32u);
 }
 
-// The same of one number.
+// The same for one number.
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
     return high_word_u32(n, factor) >> shift;
 }
 
-// The same where n may be divided by 1, which a factor of 0 stands for.
+// The same, and a factor of 0 stands for a division by 1.
 fn share(n: u32, factor: u32, shift: u32) -> u32 {
     return select(quotient(n, factor, shift), n, factor == 0u);
 }
@@ -48,15 +48,15 @@ const SIGN_f32: u32 = 0x80000000u;
 
 const INFINITE_f32: u32 = 0x7f800000u;
 
-// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
-// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
-// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+// Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
+// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
+// stands where a rewrite would exceed the error bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
-// x 2^k for x near 1 and k in -252..=254, of which the last nine bits count: half of k is added to the exponent of x,
-// the rest is a factor, so that only their product may leave the range.
+// x 2^k for x near 1 and k in -252..=254, of which the last nine bits count. Half of k is added to the exponent of x,
+// and the other half is a factor, so only their product may leave the range.
 fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     let half = k >> vec4<u32>(1u);
     let first = bitcast<vec4<f32>>(bitcast<vec4<i32>>(x) + (half << vec4<u32>(23u)));
@@ -64,15 +64,15 @@ fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     return first * second;
 }
 
-// An integer of few bits, in the last bits of one: the sum with 1.5 2^23 has it there.
+// A small whole number as an integer: the last bits of its sum with 1.5 2^23.
 fn last_bits_f32(k: vec4<f32>) -> vec4<i32> {
     return bitcast<vec4<i32>>(k + 12582912.0);
 }
 
-// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; minimax polynomial, within 2^-28 of the
-// value.
+// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small. A minimax polynomial, within 2^-28 of
+// the value.
 fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
-    // Beyond these e^x is 0 and infinite.
+    // Beyond these, e^x is 0 or infinite.
     let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
     let k = round((bounded + more) * 1.44269504);
     let high = opaque_f32(bounded - k * 0.693145751953125);
@@ -126,7 +126,7 @@ fn exp_f32(x: vec4<f32>) -> vec4<f32> {
     return exp_scaled_f32(x, 0);
 }
 
-// +0 for -0, and other numbers as they are.
+// +0 for -0, and other numbers unchanged.
 fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
