@@ -188,15 +188,25 @@ impl Lowering {
             values: moved.values.then(|| self.slot(count, rows.dtype)),
             indices: moved.indices.then(|| self.slot(count, DType::U32)),
         };
-        let sorter = Sorter { moved: Some(moved), ..sorter };
-        for ((run, range), to) in runs.iter().flat_map(|run| ranges.iter().map(move |to| (run, to))) {
-            let run = Run { low: to.start, size: to.len(), ..*run };
-            let mut own = reads(&sorter, range);
-            own.push(offsets);
-            let values = next.values.map(|slot| cuts.bound(slot, to, rows.dtype));
-            let indices = next.indices.map(|slot| cuts.bound(slot, to, DType::U32));
-            let writes = values.into_iter().chain(indices).collect();
-            self.sort_pass(&sorter, run, own, writes)?;
+        let together = Sorter { moved: Some(moved), ..sorter.clone() };
+        let moves = match together.bindings() > self.target.bindings as usize {
+            // A kernel for each, as the adapter binds too few for both. Each kernel reads the digits.
+            true => [Moved { indices: false, ..moved }, Moved { values: false, ..moved }].to_vec(),
+            false => vec![moved],
+        };
+        for moved in moves {
+            let sorter = Sorter { moved: Some(moved), ..sorter.clone() };
+            for (to, (run, range)) in ranges.iter().flat_map(|to| runs.iter().map(move |run| (to, run))) {
+                let run = Run { low: to.start, size: to.len(), ..*run };
+                let mut own = reads(&sorter, range);
+                own.push(offsets);
+                let values = next.values.filter(|_| moved.values);
+                let indices = next.indices.filter(|_| moved.indices);
+                let values = values.map(|slot| cuts.bound(slot, to, rows.dtype));
+                let indices = indices.map(|slot| cuts.bound(slot, to, DType::U32));
+                let writes = values.into_iter().chain(indices).collect();
+                self.sort_pass(&sorter, run, own, writes)?;
+            }
         }
         Ok(next)
     }

@@ -14,7 +14,7 @@ use super::reading::Bound;
 use super::target::Target;
 use super::walk::{LANES, Walk};
 use crate::dtype::DType;
-use crate::error::{Result, bail};
+use crate::error::Result;
 use crate::ir::{KeyKind, Program, Slot};
 use crate::layout::{Axis, Nest, Shape};
 
@@ -95,14 +95,6 @@ impl Plan {
             makes: Makes::Sort(sorter),
             ..kernel
         };
-        let bound = kernel.bindings.len() + kernel.stored().len();
-        if bound > target.bindings as usize {
-            bail!(
-                Limit,
-                "a sort that moves indices needs {bound} storage bindings, and the adapter has {} (max_storage_buffers_per_shader_stage): sort on another device",
-                target.bindings
-            );
-        }
         let words = fields::words(&kernel, &loops, &nothing, |field| match *field {
             Field::Count => count as u32,
             Field::Pitch => x as u32,
@@ -140,6 +132,16 @@ impl Sorter {
     /// Whether an earlier pass stored indices. Else an index is the place in the row.
     pub(crate) fn reads_indices(&self) -> bool {
         self.by_row || self.moved.is_some_and(|moved| moved.indices && moved.again)
+    }
+
+    /// Storage bindings of a pass that moves elements.
+    pub(crate) fn bindings(&self) -> usize {
+        let moved = |moved: Moved| usize::from(moved.values) + usize::from(moved.indices);
+        let offsets = 1;
+        usize::from(self.reads_values())
+            + usize::from(self.reads_indices())
+            + offsets
+            + self.moved.map_or(0, moved)
     }
 
     /// The words stored for an element.
