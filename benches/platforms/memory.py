@@ -39,7 +39,11 @@ LISTED = {
     "elements one by one around the border": {"roll": 2.62},
     "an invocation reads a short row alone": {
         "sum_of_odd_rows": 16, "softmax_of_three": 16},
-    "sixteen products of a row at a time: whole sectors, half a line": {"product": 1.44, "matrix_times_vector": 1.89},
+    "sixteen products of a row at a time: whole sectors, half a line": {
+        "product": 1.44,
+        "product_between_steps": 1.55,
+        "matrix_times_vector": 1.89,
+    },
     "bytes and rows that begin anywhere in a line, by elements": {"product_of_bytes": 4.78},
     "a count of each digit, of which tiles have neighbours": {"digits": 1.45},
     "runs that begin anywhere in a line, stored by elements": {"cumsum_of_columns": 4.61, "cumsum_of_odd_rows": 2.62},
