@@ -115,6 +115,11 @@ pub fn in_turn(case: usize) -> impl Iterator<Item = &'static Device> {
     devices().iter().enumerate().filter(is_run).map(|(_, device)| device)
 }
 
+/// Whether a device is one of those for a case.
+pub fn takes(case: usize, device: &Device) -> bool {
+    in_turn(case).any(|own| own.same(device))
+}
+
 /// How many devices take turns.
 pub fn turns() -> usize {
     (devices().len() - 1).max(1)

@@ -1,5 +1,6 @@
 //! Two ops in one loop of the CPU path have the bits of two loops.
 
+use crate::common::depth::depth;
 use zerostride::{DType, Device, Expr, Tensor, operations};
 
 fn same(got: &[f32], expected: &[f32]) -> bool {
@@ -23,9 +24,10 @@ fn two_ops_are_as_one_by_one() {
     let ops: Vec<_> =
         operations().filter(|op| op.arity <= 2 && op.result(DType::F32) == Some(DType::F32)).collect();
     let mut checked = 0;
-    for first in &ops {
-        for second in &ops {
-            for [a, b, c] in &operands {
+    for (i, first) in ops.iter().enumerate() {
+        for (k, second) in ops.iter().enumerate() {
+            // Both layouts for half of the pairs each, in a quick run.
+            for [a, b, c] in operands.iter().skip((i + k) % depth(2, 1)).step_by(depth(2, 1)) {
                 let before = Expr::<f32>::call(first.name, &[a.expr(), b.expr()][..first.arity]);
                 let value = before.eval().unwrap();
                 for position in 0..second.arity {
@@ -42,7 +44,7 @@ fn two_ops_are_as_one_by_one() {
             }
         }
     }
-    assert!(checked > 5000, "only {checked} pairs");
+    assert!(checked > depth(2500, 5000), "only {checked} pairs");
 }
 
 /// A value that is read twice, or is a result itself, is kept.

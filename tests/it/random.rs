@@ -1,7 +1,7 @@
 //! Random numbers: published vectors, the same bits everywhere, and statistics of draws. Keys are fixed, so every run
 //! is the same.
 
-use crate::common::{Random, on_every_device};
+use crate::common::{Random, in_turn, on_every_device};
 use zerostride::{AnyExpr, DType, Device, Element, Expr, Key};
 
 fn cpu<T: Element>(expr: &Expr<T>) -> Vec<T> {
@@ -26,9 +26,9 @@ fn published_words() {
 #[test]
 fn the_same_everywhere() {
     let mut random = Random(1);
-    for shape in
-        [vec![], vec![0], vec![1], vec![7], vec![4096], vec![3, 5], vec![64, 64], vec![5, 3, 66], vec![2, 0]]
-    {
+    let shapes =
+        [vec![], vec![0], vec![1], vec![7], vec![4096], vec![3, 5], vec![64, 64], vec![5, 3, 66], vec![2, 0]];
+    for (case, shape) in shapes.into_iter().enumerate() {
         let key = Key::new(random.next());
         let words = Expr::random_bits(&shape[..], key);
         let single = Expr::<f32>::uniform(&shape[..], key);
@@ -38,7 +38,7 @@ fn the_same_everywhere() {
         let known_sum = cpu(&sum);
         let fractions: Vec<f32> = known.iter().map(|word| (word >> 8) as f32 / 16_777_216.0).collect();
         assert_eq!(known_single, fractions);
-        on_every_device(|device| {
+        in_turn(case).for_each(|device| {
             let name = device.name();
             assert_eq!(words.to_vec_on(device).unwrap(), known, "{name}, {shape:?}");
             assert_eq!(bits(&single.to_vec_on(device).unwrap()), bits(&known_single), "{name}, {shape:?}");

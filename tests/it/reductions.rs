@@ -1,7 +1,7 @@
 //! Reductions: their calls, their composition, and their place among other operations. The verified cases test their
 //! values.
 
-use crate::common::on_every_device;
+use crate::common::{on_every_device, takes};
 use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, ReduceOptions, Tensor, bf16, f16, reductions};
 
 /// 0, 1, 2 .. in a shape.
@@ -384,7 +384,8 @@ fn what_would_run() {
 #[test]
 fn long_runs_of_dear_elements() {
     on_every_device(|device| {
-        for shape in [vec![32_000], vec![3, 5000], vec![2, 4096], vec![4104, 3]] {
+        let shapes = [vec![32_000], vec![3, 5000], vec![2, 4096], vec![4104, 3]];
+        for (_, shape) in shapes.into_iter().enumerate().filter(|&(case, _)| takes(case, device)) {
             let count: usize = shape.iter().product();
             let values: Vec<f32> = (0..count).map(|i| ((i * 37) % 1009) as f32 / 1009.0 - 0.5).collect();
             let sums = |device: &Device, steps: usize| -> Vec<u32> {

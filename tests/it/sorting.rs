@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use crate::common::depth::depth;
-use crate::common::{Random, check_kernels, devices, found, in_turn, lowered, on_every_device};
+use crate::common::{Random, check_kernels, devices, found, in_turn, lowered, on_every_device, takes};
 use zerostride::{AnyExpr, Between, DType, Device, Element, ErrorKind, Expr, Side, bf16, f16};
 
 /// An element type as it is sorted.
@@ -144,7 +144,7 @@ fn lengths() {
         let mut random = Random(1);
         let lengths =
             (0..=70).chain([127, 128, 129, 255, 256, 257, 511, 512, 513, 2047, 2048, 2049, 4095, 4096, 4097]);
-        for n in lengths.chain([20_000]) {
+        for (_, n) in lengths.chain([20_000]).enumerate().filter(|&(case, _)| takes(case, device)) {
             sorts::<f32>(device, &[n], 0, &mut random);
         }
         for shape in [[3, 20], [700, 3], [5, 4100], [70, 1100], [2, 0], [0, 5]] {
@@ -523,6 +523,13 @@ fn unique() {
     });
 }
 
+/// How many of some numbers are equal to each one below `bins`.
+fn counts(bins: usize, numbers: impl Iterator<Item = usize>) -> Vec<u32> {
+    let mut counts = vec![0; bins];
+    numbers.for_each(|number| counts.get_mut(number).into_iter().for_each(|count| *count += 1));
+    counts
+}
+
 #[test]
 fn counted() {
     on_every_device(|device| {
@@ -530,18 +537,15 @@ fn counted() {
         let values: Vec<i32> = (0..3000).map(|_| random.below(300) as i32 - 20).collect();
         let x = viewed(device, &values, &[60, 50], &mut random);
         for bins in [0, 1, 2, 64, 255, 256, 500, 5000] {
-            let counts: Vec<u32> =
-                (0..bins).map(|bin| values.iter().filter(|&&x| x == bin as i32).count() as u32).collect();
+            let counts = counts(bins, values.iter().map(|&x| x as usize));
             agrees(&x.bincount(bins), device, &counts, &format!("{bins} bins"));
         }
         let many: Vec<u32> = (0..100_000).map(|_| random.below(2100) as u32).collect();
-        let counts: Vec<u32> =
-            (0..2048).map(|bin| many.iter().filter(|&&x| x == bin).count() as u32).collect();
-        agrees(&device.upload(&many, [100_000]).unwrap().bincount(2048), device, &counts, "many");
+        let all = counts(2048, many.iter().map(|&x| x as usize));
+        agrees(&device.upload(&many, [100_000]).unwrap().bincount(2048), device, &all, "many");
         let bytes: Vec<u8> = values.iter().map(|&x| x as u8).collect();
-        let counts: Vec<u32> =
-            (0..256).map(|bin| bytes.iter().filter(|&&x| usize::from(x) == bin).count() as u32).collect();
-        agrees(&device.upload(&bytes, [3000]).unwrap().bincount(256), device, &counts, "bytes");
+        let all = counts(256, bytes.iter().map(|&x| usize::from(x)));
+        agrees(&device.upload(&bytes, [3000]).unwrap().bincount(256), device, &all, "bytes");
         assert_eq!(
             device.upload(&[-1_i8, 0, 127], [3]).unwrap().bincount(200).slice(0, 127..129).to_vec().unwrap(),
             [1, 0]
