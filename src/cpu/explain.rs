@@ -1,12 +1,12 @@
 //! Explanations of the CPU path.
 
-use crate::ir::{BLOCK, ProgramKind, Stage, Told};
+use crate::ir::{BLOCK, Explanation, ProgramKind, Stage};
 
 /// The explanation of a stage, in words.
-pub(super) fn told(stage: &Stage) -> Told {
+pub(super) fn explanation(stage: &Stage) -> Explanation {
     let program = match stage {
         Stage::One(program) => program,
-        Stage::Join(join) => return Told::of_parts(join.parts.len()),
+        Stage::Join(join) => return Explanation::of_parts(join.parts.len()),
     };
     let reduced = match &program.kind {
         ProgramKind::Map => String::new(),
@@ -28,5 +28,5 @@ pub(super) fn told(stage: &Stage) -> Told {
     let s = if program.steps.len() == 1 { "" } else { "s" };
     let steps = program.steps.len();
     let text = format!("runs: one pass of {steps} step{s} over blocks in cache{reduced}, on all threads\n");
-    Told { text, ..Told::default() }
+    Explanation { text, ..Explanation::default() }
 }

@@ -58,8 +58,8 @@ pub(crate) use threads::thread_count;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Poison, Result, bail};
 use crate::ir::{
-    Backend, Destination, Fingerprint, HostBytes, Input, Join, Leaves, Program, ProgramKind, Reading,
-    Results, Schedule, Source, Stage, Storage, Told,
+    Backend, Destination, Explanation, Fingerprint, HostBytes, Input, Join, Leaves, Program, ProgramKind,
+    Reading, Results, Schedule, Source, Stage, Storage,
 };
 use crate::layout::Layout;
 
@@ -308,8 +308,8 @@ impl Backend for CpuDevice {
         Ok(())
     }
 
-    fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Told>> {
-        Ok(schedule.all().map(explain::told).collect())
+    fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Explanation>> {
+        Ok(schedule.all().map(explain::explanation).collect())
     }
 }
 

@@ -11,8 +11,8 @@ use super::{execute, explain};
 use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
 use crate::ir::{
-    Backend, Destination, Fingerprint, HostBytes, Input, Leaves, Math, Memory, Outcome, PIECE, Program,
-    Reading, Results, Schedule, Source, Storage, Times, Told,
+    Backend, Destination, Explanation, Fingerprint, HostBytes, Input, Leaves, Math, Memory, Outcome, PIECE,
+    Program, Reading, Results, Schedule, Source, Storage, Times,
 };
 use crate::layout::Layout;
 
@@ -171,7 +171,7 @@ impl Backend for Gpu {
         execute::compile(&self, schedule, to)
     }
 
-    fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Told>> {
+    fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Explanation>> {
         explain::explain(&self, schedule)
     }
 

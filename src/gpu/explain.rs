@@ -5,51 +5,59 @@ use std::fmt::Write;
 use super::device::Gpu;
 use super::execute::lowered;
 use crate::error::Result;
-use crate::ir::{Destination, Schedule, Stage, Told};
+use crate::ir::{Destination, Explanation, Schedule, Stage};
 use crate::lower::{Commands, Note};
-use crate::plan::{Plan, tell};
+use crate::plan::{self, Plan};
 use crate::wgsl;
 
 /// The kernels that would run for each stage of a schedule, and the text of its first kernel.
-pub(super) fn explain(gpu: &Gpu, schedule: &Schedule) -> Result<Vec<Told>> {
+pub(super) fn explain(gpu: &Gpu, schedule: &Schedule) -> Result<Vec<Explanation>> {
     let (commands, _) = lowered(gpu, schedule, Destination::New)?;
     schedule.all().zip(&commands.notes).map(|(own, note)| stage(own, note, &commands)).collect()
 }
 
-fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Told> {
+fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Explanation> {
     let program = match stage {
         Stage::One(program) => program,
-        Stage::Join(join) => return Ok(Told::of_parts(join.parts.len())),
+        Stage::Join(join) => return Ok(Explanation::of_parts(join.parts.len())),
     };
     let dispatches = &commands.dispatches[note.first..note.end];
     let Some(first) = dispatches.first().map(|dispatch| &dispatch.plan) else {
-        return Ok(Told { text: "runs: nothing, the result is empty\n".into(), ..Told::default() });
+        return Ok(Explanation {
+            text: "runs: nothing, the result is empty\n".into(),
+            ..Explanation::default()
+        });
     };
     let emitted = wgsl::emit(&first.kernel)?;
     let (wgsl, lines) = (emitted.text(), emitted.lines(&first.kernel));
     if !program.reduces() {
-        return Ok(tell(first, dispatches.len(), (wgsl, lines)));
+        return Ok(plan::explanation(first, dispatches.len(), (wgsl, lines)));
     }
     let add = |all: usize, moved: u64| all.saturating_add(moved as usize);
     let moved = dispatches.iter().map(|dispatch| dispatch.plan.moved).fold(0, add);
-    let mut told = Told { text: first.to_string(), wgsl: Some(wgsl), moved: Some(moved), ..Told::default() };
+    let mut explanation = Explanation {
+        text: first.to_string(),
+        wgsl: Some(wgsl),
+        moved: Some(moved),
+        ..Explanation::default()
+    };
     // Otherwise it copies one of the operands.
     if dispatches[0].pass.is_some() || first.kernel.operands.len() == program.inputs.len() {
-        (told.lines, told.accesses) = (lines, first.accesses());
+        (explanation.lines, explanation.accesses) = (lines, first.accesses());
     }
     let passes = dispatches.iter().filter_map(|dispatch| dispatch.pass.as_ref().zip(Some(&dispatch.plan)));
     for (number, (form, Plan { launch, .. })) in passes.take(note.passes).enumerate() {
         let [x, y, z] = launch.groups;
-        let _ = writeln!(told.text, "pass {}: {form}; workgroups {x} x {y} x {z}", number + 1);
+        let _ = writeln!(explanation.text, "pass {}: {form}; workgroups {x} x {y} x {z}", number + 1);
     }
     if note.tables {
-        told.text.push_str("before: lookups in tables larger than a binding, which are not counted\n");
+        explanation.text.push_str("before: lookups in tables larger than a binding, which are not counted\n");
     }
     let runs = match (note.parts, dispatches.len()) {
         (1, 1) => "1 kernel, as above".to_string(),
         (1, kernels) => {
             if kernels > note.passes {
-                let _ = writeln!(told.text, "then: a cast to {}", program.dtype);
+                let _ = writeln!(explanation.text, "then: a cast to {}", program.dtype);
             }
             format!("{kernels} kernels, the first as above")
         }
@@ -57,6 +65,6 @@ fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Told> {
             "{kernels} kernels over {parts} parts, the first as above: what is read or stored is larger than a binding (max_storage_buffer_binding_size), or one would take too long"
         ),
     };
-    let _ = writeln!(told.text, "runs: {runs}");
-    Ok(told)
+    let _ = writeln!(explanation.text, "runs: {runs}");
+    Ok(explanation)
 }

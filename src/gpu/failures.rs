@@ -24,7 +24,7 @@ use crate::error::{Error, Poison, Result};
 pub(super) type Answer = Pin<Box<dyn Future<Output = Option<wgpu::Error>> + Send>>;
 
 /// An error of wgpu as one of this crate.
-pub(super) type Tell = Box<dyn FnOnce(wgpu::Error) -> Error + Send>;
+pub(super) type IntoError = Box<dyn FnOnce(wgpu::Error) -> Error + Send>;
 
 /// The outcome of a request: an error, if one is reported later.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ impl Fate {
 struct Report {
     answers: Vec<Answer>,
     /// Taken by the first error.
-    tell: Option<Tell>,
+    into_error: Option<IntoError>,
     /// The recording that was open when the scopes were.
     epoch: u64,
     number: u64,
@@ -119,12 +119,12 @@ impl Failures {
     }
 
     /// Expects a report about the calls during recording `epoch`.
-    pub(super) fn expect(&self, answers: Vec<Answer>, epoch: u64, tell: Tell) -> Fate {
+    pub(super) fn expect(&self, answers: Vec<Answer>, epoch: u64, into_error: IntoError) -> Fate {
         let fate = Arc::new(OnceLock::new());
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         lock(&self.later).reports.push_back(Report {
             answers,
-            tell: Some(tell),
+            into_error: Some(into_error),
             epoch,
             number,
             fate: fate.clone(),
@@ -154,7 +154,9 @@ impl Failures {
             while let Some(answer) = report.answers.first_mut() {
                 let Poll::Ready(answer) = answer.as_mut().poll(&mut context) else { return true };
                 drop(report.answers.remove(0));
-                let Some(error) = answer.and_then(|error| Some(report.tell.take()?(error))) else { continue };
+                let Some(error) = answer.and_then(|error| Some(report.into_error.take()?(error))) else {
+                    continue;
+                };
                 log::error!("{error}");
                 let _ = report.fate.set(error.clone());
                 // Since the failure is known, nothing has read its results.

@@ -89,7 +89,7 @@ struct Mapped {
 
 impl Mapping {
     /// Keeps the first answer, and wakes the waiting task.
-    fn tell(&self, answer: Result<(), String>) {
+    fn answer(&self, answer: Result<(), String>) {
         self.wake(|state| {
             state.answer.get_or_insert(answer);
         });
@@ -241,7 +241,7 @@ impl Transfer {
         let shared = mapped.clone();
         connection.tried("to be read", || {
             staging.map_async(wgpu::MapMode::Read, .., move |answer| {
-                shared.tell(answer.map_err(|error| error.to_string()));
+                shared.answer(answer.map_err(|error| error.to_string()));
             });
         })?;
         let trust = Trust { reports: connection.failures.count(), ..Trust::default() };
@@ -307,7 +307,7 @@ fn drive(connection: &Connection, submission: &wgpu::SubmissionIndex, mapped: &M
     // The work is done, but another thread that drives the device may still have to report it.
     while !mapped.is_answered_in(Duration::from_millis(10)) {
         if connection.is_lost() {
-            mapped.tell(Err("the device was lost".into()));
+            mapped.answer(Err("the device was lost".into()));
         }
     }
 }

@@ -50,7 +50,7 @@ pub(crate) type HostBytes = Box<dyn Deref<Target = [u8]> + Send>;
 
 /// The explanation of one stage.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Explanation {
     /// Lines of text, one of which begins with "runs:".
     pub text: String,
     /// The text of the first kernel, if the device runs kernels.
@@ -63,9 +63,12 @@ pub(crate) struct Told {
     pub accesses: Vec<&'static str>,
 }
 
-impl Told {
+impl Explanation {
     /// The explanation of programs that write slices of one result.
-    pub(crate) fn of_parts(count: usize) -> Told {
-        Told { text: format!("runs: {count} parts, each written to its place\n"), ..Told::default() }
+    pub(crate) fn of_parts(count: usize) -> Explanation {
+        Explanation {
+            text: format!("runs: {count} parts, each written to its place\n"),
+            ..Explanation::default()
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::answers::{HostBytes, Memory, Outcome, PIECE, Reading, Times, Told};
+use super::answers::{Explanation, HostBytes, Memory, Outcome, PIECE, Reading, Times};
 use super::{Body, Kept, Math, Op, ReduceAxes, ReduceOp, ScanAxis, Sort, Step, Value};
 use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
@@ -384,7 +384,7 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     }
 
     /// The explanation of each stage of a schedule.
-    fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Told>>;
+    fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Explanation>>;
 
     /// A handle of the same device with another `Math`, if it has one.
     fn with_math(&self, _math: Math) -> Option<Arc<dyn Backend>> {

@@ -34,7 +34,7 @@ mod validated;
 mod value;
 mod written;
 
-pub(crate) use answers::{HostBytes, Outcome, PIECE, Reading, Times, Told};
+pub(crate) use answers::{Explanation, HostBytes, Outcome, PIECE, Reading, Times};
 pub use answers::{KernelTime, Memory};
 pub(crate) use body::{Body, Loop, Step, needed, numbered};
 pub(crate) use builder::{ProgramBuilder, Steps};

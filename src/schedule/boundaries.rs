@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::graph::Graph;
+use super::horizontal::{self, Stage};
 use super::loops::Loops;
-use super::siblings::{self, Stage};
 use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, own_cost, pack, text_cost};
 use crate::error::Result;
 use crate::ir::{MOST_TURNS, Node, NodeKind, Op, Source};
@@ -65,7 +65,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
         graph.roots.iter().for_each(|&root| stored[root] = false);
     }
     groups.extend(loops.groups(&graph, &stored).filter(|group| group.len() > 1));
-    Ok(Found { stages: siblings::stages(&graph, &stored, &groups), packed })
+    Ok(Found { stages: horizontal::stages(&graph, &stored, &groups), packed })
 }
 
 /// Whether one kernel surely holds some roots, as for most expressions: few operations on operands of one shape, or on
@@ -394,8 +394,8 @@ impl<'a> Search<'a> {
             return true;
         }
         let (cost, more) = (self.size(&self.parts[i]).cost, read - own);
-        let dear = more.saturating_mul(cost) > own.saturating_mul(STORED);
-        dear && more.saturating_mul(cost) >= LEAST_SPARED
+        let is_expensive = more.saturating_mul(cost) > own.saturating_mul(STORED);
+        is_expensive && more.saturating_mul(cost) >= LEAST_SPARED
     }
 
     /// Whether a view of a node cannot be pushed down to its leaves.

@@ -9,7 +9,7 @@
 //! | [`apart`], [`loops`] | values that several kernels would compute; values of one loop |
 //! | [`pack`] | operands of one operation that reads more tensors than a kernel binds |
 //! | [`hoist`] | parts with far fewer elements than the result |
-//! | [`siblings`] | reductions that read the same elements: one stage |
+//! | [`horizontal`] | reductions that read the same elements: one stage |
 //! | [`rows`] | reductions and their readers, row by row: one stage |
 //! | [`after`] | products of matrices and the steps that read them: one stage |
 //! | [`unroll`] | reductions of windows: steps in place of the reduction |
@@ -19,10 +19,10 @@ mod apart;
 mod boundaries;
 mod graph;
 mod hoist;
+mod horizontal;
 mod loops;
 mod pack;
 mod rows;
-mod siblings;
 mod unroll;
 
 use std::borrow::Cow;
@@ -139,7 +139,7 @@ impl Schedule {
         roots: &[&Arc<Node>],
         shape: &Shape,
         bounds: Bounds,
-        nodes: Vec<siblings::Stage<'_>>,
+        nodes: Vec<horizontal::Stage<'_>>,
     ) -> Result<Schedule> {
         let mut stages = Vec::new();
         let mut known = Known::default();

@@ -383,8 +383,8 @@ impl AnyExpr {
             let node = self.node()?;
             let schedule = Schedule::of(node, device.bounds())?;
             let mut explain = Explain::default();
-            let told = device.backend().explain(&schedule)?;
-            schedule.all().zip(told).for_each(|(stage, told)| explain.push(stage, told));
+            let explanations = device.backend().explain(&schedule)?;
+            schedule.all().zip(explanations).for_each(|(stage, own)| explain.push(stage, own));
             explain.device = device.name();
             Ok(explain)
         })

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use super::AnyTensor;
 use crate::dtype::DType;
-use crate::ir::{Source, Stage, Told};
+use crate::ir::{Explanation, Source, Stage};
 use crate::layout::Layout;
 use crate::plan::{self, Panel, Plan};
 
@@ -88,11 +88,11 @@ impl Explain {
     }
 
     /// Adds the next stage.
-    pub(super) fn push(&mut self, stage: &Stage, told: Told) {
-        let bytes = told.moved.unwrap_or_else(|| stage.programs().iter().map(Plan::bytes).sum());
-        self.panels.push(Panel::new(stage, &told.accesses, &told.text, bytes));
-        self.stages.push((stage.describe(bytes), told.text));
-        self.wgsl = told.wgsl;
+    pub(super) fn push(&mut self, stage: &Stage, explanation: Explanation) {
+        let bytes = explanation.moved.unwrap_or_else(|| stage.programs().iter().map(Plan::bytes).sum());
+        self.panels.push(Panel::new(stage, &explanation.accesses, &explanation.text, bytes));
+        self.stages.push((stage.describe(bytes), explanation.text));
+        self.wgsl = explanation.wgsl;
         self.operands.clear();
         for (i, input) in stage.one().iter().flat_map(|program| program.inputs.iter().enumerate()) {
             let buffer: Weak<dyn Any + Send + Sync> = match &input.source {
@@ -104,8 +104,8 @@ impl Explain {
                 name: plan::operand_name(i),
                 dtype: input.dtype,
                 layout: input.layout.clone(),
-                access: told.accesses.get(i).copied(),
-                lines: told.lines.get(i).cloned().unwrap_or_default(),
+                access: explanation.accesses.get(i).copied(),
+                lines: explanation.lines.get(i).cloned().unwrap_or_default(),
                 buffer,
             });
         }

@@ -19,7 +19,7 @@ struct State<T> {
 struct Sender<T>(Arc<Mutex<State<T>>>);
 
 impl<T> Sender<T> {
-    fn tell(&self, answer: Result<T>) {
+    fn send(&self, answer: Result<T>) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.answer.get_or_insert(answer);
         let waker = state.waker.take();
@@ -31,7 +31,7 @@ impl<T> Sender<T> {
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         // If there is an answer already, this one is dropped.
-        self.tell(Err(Error::new(ErrorKind::Kernel, "work on another thread ended without a result")));
+        self.send(Err(Error::new(ErrorKind::Kernel, "work on another thread ended without a result")));
     }
 }
 
@@ -46,7 +46,7 @@ impl<T: Send + 'static> Later<T> {
         let theirs = work.clone();
         let run = move || {
             if let Some(work) = take(&theirs) {
-                sender.tell(work());
+                sender.send(work());
             }
         };
         let name = "zerostride-later".to_string();

@@ -101,11 +101,11 @@ impl Connection {
         let create = || self.device.create_buffer(&buffer_of(size, usage));
         let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation];
         let name = self.name.clone();
-        let tell = move |error| match error {
+        let into_error = move |error| match error {
             wgpu::Error::OutOfMemory { .. } => no_memory(&name, size),
             error => refused(&name, &format!("a buffer of {size} bytes"), &error),
         };
-        self.scoped(&filters, create, tell)
+        self.scoped(&filters, create, into_error)
     }
 
     /// Fails if kernels cannot bind `bytes` bytes of a caller's buffer.
@@ -131,11 +131,11 @@ impl Connection {
             })
         };
         let (name, bytes) = (self.name.clone(), buffer.size());
-        let tell = move |error: wgpu::Error| {
+        let into_error = move |error: wgpu::Error| {
             let text = format!("{name} cannot bind a buffer of {bytes} bytes: {}", said(&error));
             Error::new(ErrorKind::Resource, text)
         };
-        self.scoped(&[wgpu::ErrorFilter::Validation], bind, tell).map(drop)
+        self.scoped(&[wgpu::ErrorFilter::Validation], bind, into_error).map(drop)
     }
 
     /// Whether a copy can mark the last word of the buffer: 20 us for 4 KiB, 40 for 1 MiB and 150 for 64 MiB on

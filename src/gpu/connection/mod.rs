@@ -68,7 +68,7 @@ impl Drop for Connection {
 /// The errors of some calls.
 enum Observed {
     /// The first error, if any.
-    Told(Option<wgpu::Error>),
+    Known(Option<wgpu::Error>),
     /// A promise of the errors.
     Later(Vec<Answer>),
 }
@@ -256,7 +256,7 @@ impl Connection {
         let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation];
         // Held until the buffer is dropped.
         let _entered = self.gate.enter();
-        let (buffer, Observed::Told(None)) =
+        let (buffer, Observed::Known(None)) =
             self.observed(&filters, || self.device.create_buffer(&descriptor))
         else {
             return;
@@ -310,31 +310,31 @@ impl Connection {
         Ok(())
     }
 
-    /// Does `work`. Returns its output, or the first error of these kinds, as `tell` words it, or the loss of the
+    /// Does `work`. Returns its output, or the first error of these kinds, worded by `into_error`, or the loss of the
     /// device if that is the cause. An error that is reported later goes to the fate.
     pub(super) fn scoped<T>(
         &self,
         filters: &[wgpu::ErrorFilter],
         work: impl FnOnce() -> T,
-        tell: impl FnOnce(wgpu::Error) -> Error + Send + 'static,
+        into_error: impl FnOnce(wgpu::Error) -> Error + Send + 'static,
     ) -> Result<(T, Fate)> {
         #[cfg(test)]
         if let Some(error) = self.waits.then(|| self.faults.next()).flatten() {
-            return Err(tell(error));
+            return Err(into_error(error));
         }
         let epoch = self.failures.epoch();
         match self.observed(filters, work) {
-            (made, Observed::Told(None)) => Ok((made, Fate::default())),
-            (_, Observed::Told(Some(error))) => {
+            (made, Observed::Known(None)) => Ok((made, Fate::default())),
+            (_, Observed::Known(Some(error))) => {
                 // A lost device refuses work before it reports its loss.
                 self.find_loss();
                 self.check_known_loss()?;
-                Err(tell(error))
+                Err(into_error(error))
             }
             (made, Observed::Later(answers)) => {
                 #[cfg(test)]
                 let answers = self.faults.after(answers);
-                Ok((made, self.failures.expect(answers, epoch, Box::new(tell))))
+                Ok((made, self.failures.expect(answers, epoch, Box::new(into_error))))
             }
         }
     }
@@ -355,7 +355,7 @@ impl Connection {
         if self.waits {
             // Natively the promise is ready.
             let first = scopes.fold(None, |first, (_, scope)| first.or(pollster::block_on(scope.pop())));
-            return (made, Observed::Told(first));
+            return (made, Observed::Known(first));
         }
         let mut answers: Vec<Answer> = Vec::with_capacity(filters.len());
         for (filter, scope) in scopes {

@@ -194,15 +194,15 @@ fn no_dispatch_takes_long_on_a_slow_gpu() {
     });
     let (a, b) = (of(&[8192, 8192, 1]), of(&[1, 8192, 8192]));
     let large = of(&[2, 1 << 10, 1 << 20]);
-    let dear = call("lgamma", &[&call("pow", &[&large, &large])]);
+    let costly = call("lgamma", &[&call("pow", &[&large, &large])]);
     let ends = call("sub", &[&large, &large.reduce("mean", [2], ReduceOptions::default().keepdim())]);
     // Each with the work of a second and more, in the least kernels that it takes.
     let programs = [
         ("60000 turns", turns[0].clone(), 20),
         ("a product of matrices", reduce(&call("mul", &[&a, &b]), "sum", &[1]), 20),
-        ("what is dear", dear.clone(), 2),
-        ("a sum of that", reduce(&dear, "sum", &[0, 1, 2]), 3),
-        ("sums of rows of that", reduce(&dear, "sum", &[2]), 2),
+        ("costly", costly.clone(), 2),
+        ("its sum", reduce(&costly, "sum", &[0, 1, 2]), 3),
+        ("sums of its rows", reduce(&costly, "sum", &[2]), 2),
         ("cumulative sums", reduce(&large, "cumsum", &[2]), 4),
         ("rows without their means", ends, 3),
         ("the sum of a loop", reduce(&turns[0], "sum", &[0, 1]), 20),
