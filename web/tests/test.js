@@ -266,7 +266,7 @@ const tests = {
     await page.setInputFiles('#photo-file', { name: 'own.png', mimeType: 'image/png', buffer: Buffer.from(png) });
     await page.waitForFunction(() => document.getElementById('figure-size').textContent === '32 × 21');
     await page.setInputFiles('#photo-file', { name: 'none.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
-    await page.waitForFunction(() => document.getElementById('picture-error').textContent.includes('no picture'));
+    await page.waitForFunction(() => document.getElementById('picture-error').textContent.includes('cannot read the picture'));
     await page.click('#camera');
     await page.waitForFunction(() => document.getElementById('figure-size').textContent === '640 × 480');
     await page.waitForTimeout(500);
