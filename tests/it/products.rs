@@ -2,7 +2,7 @@
 //! batch and computed operand.
 
 use crate::common::depth::depth;
-use crate::common::{Random, check_kernels, found, in_turn, on_every_device};
+use crate::common::{Random, check_kernels, found, in_turn, on_every_device, test_limits};
 use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Limits, Numeric, Options, Tensor, bf16, f16};
 
 /// An element type as the contract multiplies and adds it.
@@ -355,9 +355,9 @@ where
             bytes.unwrap_or_else(|e| panic!("steps {i} of {} on {}: {e}", T::DTYPE, device.name()))
         });
         assert!(got == expected, "steps {i} of {} [{m}, {n}, {k}] on {}", T::DTYPE, device.name());
-        // All but a transposed result are one stage.
+        // All but a transposed result are one stage, if a kernel binds what they read.
         let told = after(&product).explain(device).unwrap().to_string();
-        let is_one = i < 5 && m * n * k < 100_000;
+        let is_one = i < 5 && m * n * k < 100_000 && test_limits().is_none();
         assert!(!is_one || !told.contains("first, as it is stored"), "steps {i}: {told}");
     }
 }
