@@ -15,8 +15,8 @@ use super::memory::HostMemory;
 use super::reorder;
 use super::threads::{self, Work};
 use crate::dtype::DType;
-use crate::error::Result;
-use crate::ir::{CHUNK, Input, Product, Program, Source, Value};
+use crate::error::{Result, bail};
+use crate::ir::{CHUNK, Input, Product, Program, ProgramKind, Source, Value};
 use crate::layout::{Layout, Shape};
 use crate::vectors;
 
@@ -69,7 +69,7 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
     let Some(mut after) = program.after_product()? else { return sums(program, from, None, out) };
     let needed = program.needed(&program.results, |_| false);
     let inputs = program.inputs.iter().zip(from).zip(needed.inputs()).filter(|(_, needed)| **needed);
-    let is_sum = |input: &Input| matches!(input.source, Source::Row(_));
+    let is_sum = |input: &Input| input.source.is_row();
     let instead = |sums| -> Vec<From<'_>> {
         inputs.clone().map(|((input, from), _)| if is_sum(input) { sums } else { *from }).collect()
     };
@@ -77,12 +77,15 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
         // Elements of the result's memory, or of memory in its order.
         (input.source, input.layout) = (Source::Scalar(0), Layout::contiguous(&after.shape)?);
     }
-    let plain = program.only_product()?;
-    if plain.dtype.size() == program.dtype.size() {
+    let ProgramKind::Contract { product, .. } = program.kind else {
+        bail!(Kernel, "a program without a contraction");
+    };
+    let sum = program.dtype_of(product).size();
+    if sum == program.dtype.size() {
         let from_out = instead(From::Output);
         return sums(program, from, Some((&after, &from_out)), out);
     }
-    let bytes = plain.byte_size()?;
+    let bytes = out.len() / program.dtype.size() * sum;
     let mut held = HostMemory::take(bytes)?;
     sums(program, from, None, &mut held[..bytes])?;
     eval::eval(&after, &instead(From::Bytes(&held)), out)

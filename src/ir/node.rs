@@ -19,6 +19,11 @@ impl Source {
         matches!(self, Source::Tensor(_) | Source::Slot(_) | Source::Stage { .. })
     }
 
+    /// Whether it is the result of a reduction of its row, in the same program.
+    pub(crate) fn is_row(&self) -> bool {
+        matches!(self, Source::Row(_))
+    }
+
     /// Whether both name the same elements. Constants are not compared, since equal values must not decide which kernel
     /// runs.
     pub(crate) fn is_same(&self, other: &Source) -> bool {

@@ -213,10 +213,14 @@ impl Program {
         self.operations(&self.shape).saturating_add(bytes)
     }
 
+    /// Whether it adds up products along an axis.
+    pub(crate) fn is_contraction(&self) -> bool {
+        matches!(self.kind, ProgramKind::Contract { .. })
+    }
+
     /// Elements that a kernel counts: of a contraction, its results.
     pub(crate) fn counted(&self) -> usize {
-        let is_contraction = matches!(self.kind, ProgramKind::Contract { .. });
-        if is_contraction { self.result_shape() } else { self.shape.clone() }.iter().product()
+        if self.is_contraction() { self.result_shape() } else { self.shape.clone() }.iter().product()
     }
 
     /// The work before it stores, over a part of these lengths, along which each input has these strides.
@@ -234,12 +238,13 @@ impl Program {
         let reduced = if self.reduces() { REDUCED * self.results.len() } else { 0 };
         let own = (self.tensors_read().count() + reduced) as u64;
         // Steps after a contraction run once for each sum.
-        let needed = match self.kind {
-            ProgramKind::Contract { product, .. } => self.needed(&[product], |_| false),
-            _ => self.by_value(true),
+        let before = match self.kind {
+            ProgramKind::Contract { product, .. } => Some(self.needed(&[product], |_| false)),
+            _ => None,
         };
+        let is_before = |value: Value| before.as_ref().is_none_or(|before| before[value]);
         let steps =
-            numbered(&self.steps).filter(|(value, _)| needed[*value]).map(|(_, step)| step.operations());
+            numbered(&self.steps).filter(|(value, _)| is_before(*value)).map(|(_, step)| step.operations());
         let each = steps.fold(self.of_loops(&Loop::operations).saturating_add(own), u64::saturating_add);
         lengths.iter().fold(each, |all, &n| all.saturating_mul(n as u64)) / OPERATIONS
     }

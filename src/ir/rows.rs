@@ -73,9 +73,9 @@ impl Program {
         let values: Vec<Value> = rows.reductions.iter().map(|own| own.value).collect();
         let same = |layout: &Layout| Ok(layout.clone());
         let plain = self.extract(&values, self.shape.clone(), &Default::default(), same).ok()?;
-        let is_row = |input: &Input| matches!(input.source, Source::Row(_));
         let alike = |own: &RowReduction| own.op == op && self.dtype_of(own.value) == plain.element_type();
-        let is_plain = rows.reductions.iter().all(alike) && !plain.inputs.iter().any(is_row);
+        let is_plain =
+            rows.reductions.iter().all(alike) && !plain.inputs.iter().any(|input| input.source.is_row());
         is_plain.then(|| plain.reduced(op, rows.axes.clone()))
     }
 
@@ -98,12 +98,11 @@ impl Program {
     /// Whether several passes may reduce the rows in part: each result is one element of a row, made of reductions'
     /// results alone, and no reduction needs another.
     pub(crate) fn leaves_partials(&self) -> bool {
-        let is_row = |input: &Input| matches!(input.source, Source::Row(_));
         self.row_fused().is_some_and(|rows| {
             let values: Vec<Value> = rows.reductions.iter().map(|own| own.value).collect();
             let needed = self.needed(&values, |_| false);
-            rows.kept
-                && !self.inputs.iter().zip(needed.inputs()).any(|(input, needed)| *needed && is_row(input))
+            let mut inputs = self.inputs.iter().zip(needed.inputs());
+            rows.kept && !inputs.any(|(input, needed)| *needed && input.source.is_row())
         })
     }
 

@@ -125,7 +125,7 @@ impl Lowering {
         if self.is_whole(&program) {
             return Ok(Ok(program));
         }
-        if program.row_fused().is_some() || matches!(program.kind, ProgramKind::Contract { .. }) {
+        if program.row_fused().is_some() || program.is_contraction() {
             return self.bound_rows(program);
         }
         if !self.has_room_computed(&program)? {

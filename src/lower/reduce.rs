@@ -78,8 +78,7 @@ impl Lowering {
         let kind = ProgramKind::Contract { axis, product };
         let mut sums = all.finish(shape, dtype, smallvec![product]).of_kind(kind);
         if let Some(after) = program.after_product()? {
-            let is_sum = |input: &Input| matches!(input.source, Source::Row(_));
-            match sums.then(&after, is_sum)? {
+            match sums.then(&after, |input| input.source.is_row())? {
                 Some(all) => sums = all,
                 None => bail!(Kernel, "steps after a product that have no layout"),
             }

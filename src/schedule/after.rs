@@ -8,19 +8,19 @@ use crate::tuning::contract::MOST_AFTER;
 
 /// Stages, with the only reader of a product joined to it, if that is elementwise. The last one computes the results.
 pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
-    let is_product = |stage: &&Stage| {
-        stage.one().is_some_and(|program| matches!(program.kind, ProgramKind::Contract { .. }))
-    };
-    if !stages.iter().any(|stage| is_product(&stage)) {
+    let is_product = |stage: &Stage| stage.one().is_some_and(Program::is_contraction);
+    if !stages.iter().any(is_product) {
         return Ok(stages);
     }
+    let readers = rows::readers(&stages);
     let mut joined: Vec<Option<Stage>> = stages.into_iter().map(Some).collect();
-    for i in 0..joined.len() {
-        let reads = |stage: &Option<Stage>| stage.iter().any(|stage| stage.stages().any(|read| read == i));
-        let mut readers = (i + 1..joined.len()).filter(|&reader| reads(&joined[reader]));
-        let (Some(reader), None) = (readers.next(), readers.next()) else { continue };
-        let product = joined[i].as_ref().filter(is_product).and_then(Stage::one);
-        let (Some(product), Some(after)) = (product, joined[reader].as_ref().and_then(Stage::one)) else {
+    for (i, readers) in readers.iter().enumerate() {
+        let Some(&reader) = readers.first().filter(|first| readers.iter().all(|other| other == *first))
+        else {
+            continue;
+        };
+        let one = |stage: usize| joined[stage].as_ref().and_then(Stage::one);
+        let Some((product, after)) = one(i).filter(|own| own.is_contraction()).zip(one(reader)) else {
             continue;
         };
         if let Some(both) = together(product, after, i, bounds)? {

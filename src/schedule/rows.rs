@@ -36,10 +36,7 @@ pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
         let own = stage.one().and_then(|program| known(program, &of));
         of.push(own);
     }
-    let mut readers: Vec<SmallVec<[usize; 2]>> = vec![SmallVec::new(); stages.len()];
-    for (i, own) in stages.iter().enumerate() {
-        own.stages().for_each(|stage| readers[stage].push(i));
-    }
+    let readers = readers(&stages);
     // The stage that each is a part of, and that stage so far.
     let mut part_of: Vec<usize> = (0..stages.len()).collect();
     let mut joined: Vec<Option<Stage>> = stages.iter().cloned().map(Some).collect();
@@ -74,6 +71,15 @@ pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
         *stage = Some(stages[i].clone());
     }
     Ok(numbered(joined))
+}
+
+/// The readers of each stage, in their order. One is repeated if it reads the stage several times.
+pub(super) fn readers(stages: &[Stage]) -> Vec<SmallVec<[usize; 2]>> {
+    let mut readers = vec![SmallVec::new(); stages.len()];
+    for (i, own) in stages.iter().enumerate() {
+        own.stages().for_each(|stage| readers[stage].push(i));
+    }
+    readers
 }
 
 /// The rows of a stage, if it reduces, or reads a reduction's result.

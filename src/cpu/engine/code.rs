@@ -10,7 +10,7 @@ use crate::cpu::load::Reader;
 use crate::cpu::pairs::{self, Loop};
 use crate::cpu::registers::Register;
 use crate::error::{Result, bail};
-use crate::ir::{ByValue, Input, Op, Program, RowFused, RowReduction, Source, Value};
+use crate::ir::{ByValue, Input, Op, Program, RowFused, RowReduction, Value};
 use crate::layout::Layout;
 
 /// One instruction for a tile.
@@ -126,7 +126,7 @@ impl<'a> Engine<'a> {
     ) -> Result<Self> {
         let one = |layout: Layout, axis: usize| layout.slice(axis as isize, 0..1, 1);
         let reader = |(input, is_one): (&Input, &bool)| -> Result<Reader> {
-            Ok(Reader::new(&match *is_one && !matches!(input.source, Source::Row(_)) {
+            Ok(Reader::new(&match *is_one && !input.source.is_row() {
                 true => rows.axes.clone().try_fold(input.layout.clone(), one)?,
                 false => input.layout.clone(),
             }))
@@ -188,7 +188,7 @@ impl<'a> Engine<'a> {
 
 /// Loops in their order, as registers are reused in it. Reductions as soon as their operand is known.
 fn ordered(program: &Program, loops: Vec<Loop>, reductions: Vec<Reduction>) -> Result<Vec<Instr>> {
-    let is_known = |input: &Input| !matches!(input.source, Source::Row(_));
+    let is_known = |input: &Input| !input.source.is_row();
     let mut known = ByValue::of(program.inputs.iter().map(is_known), &program.steps, |_, _| false);
     let is_lookup = |own: &Loop| program.step(own.value).is_some_and(|step| step.op == Op::Lookup);
     let instr = |own: Loop| if is_lookup(&own) { Instr::Gather(own) } else { Instr::Map(own) };

@@ -19,7 +19,7 @@ use super::lines::{self, LINE, Stream};
 use super::load::Reader;
 use super::pairs::Loop;
 use super::registers::Register;
-use crate::ir::{ByValue, Program, Source, Value, is_costly, numbered};
+use crate::ir::{ByValue, Program, Value, is_costly, numbered};
 
 /// Programs with at least this many instructions prefetch. The processor guesses the stream of shorter ones.
 const ASKING: usize = 3;
@@ -161,7 +161,7 @@ impl<'a> Engine<'a> {
         scratch.tile = tile;
         for (i, input) in program.inputs.iter().enumerate() {
             let value = Value::Input(i as u32);
-            if matches!(input.source, Source::Row(_)) {
+            if input.source.is_row() {
                 continue;
             }
             let before = out.as_ref().map_or(&[][..], |out| out.bytes);
