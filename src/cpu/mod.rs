@@ -45,6 +45,7 @@ mod tests;
 mod threads;
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -240,7 +241,7 @@ impl Backend for CpuDevice {
 
     fn run(
         self: Arc<Self>,
-        schedule: &Schedule,
+        schedule: Cow<'_, Schedule>,
         to: Destination<'_>,
         _known: Option<(Fingerprint, Leaves<'_>)>,
     ) -> Result<Results> {

@@ -106,7 +106,7 @@ pub(super) fn rows_last(program: &Program) -> Result<Option<(Program, Layout)>> 
     let axes = rank - rows.axes.len()..rank;
     let kind = ProgramKind::RowFused(RowFused { axes, ..rows.clone() });
     let program = permuted(program, &order)?.of_kind(kind);
-    let result = restored(&order, program.result_shape().clone())?;
+    let result = restored(&order, program.result_shape().into_owned())?;
     Ok(Some((program, result)))
 }
 

@@ -1,6 +1,7 @@
 //! The GPU path as a backend of expressions.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -84,7 +85,7 @@ impl Backend for Gpu {
 
     fn run(
         self: Arc<Self>,
-        schedule: &Schedule,
+        schedule: Cow<'_, Schedule>,
         to: Destination<'_>,
         known: Option<(Fingerprint, Leaves<'_>)>,
     ) -> Result<Results> {

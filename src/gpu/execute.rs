@@ -1,6 +1,7 @@
 //! Execution of commands: run them, compile their kernels ahead, ask whether they are compiled, and run them again with
 //! other operands.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Weak};
 
 use smallvec::SmallVec;
@@ -35,7 +36,7 @@ struct Ready {
 /// Runs a schedule: the storages of its results.
 pub(super) fn run(
     gpu: &Arc<Gpu>,
-    schedule: &Schedule,
+    schedule: Cow<'_, Schedule>,
     to: Destination<'_>,
     known: Option<(Fingerprint, Leaves<'_>)>,
 ) -> Result<Results> {
@@ -48,14 +49,18 @@ pub(super) fn run(
     // A tensor without memory would take more kernels than a list has.
     let new = schedule.stages.iter().chain(is_new.then_some(&schedule.last));
     new.into_iter().try_for_each(|stage| gpu.can_have(stage.byte_size()? as u64))?;
-    let (commands, operands) = lowered(gpu, schedule, to)?;
+    let again = match &schedule {
+        Cow::Borrowed(schedule) if is_new && known.is_none() && schedule.ready.again() => Some(*schedule),
+        _ => None,
+    };
+    let (commands, operands) = lowered(gpu, schedule.into_owned(), to)?;
     let compiled = commands.dispatches.iter().map(|dispatch| gpu.pipeline(&dispatch.plan.kernel));
     let compiled = compiled.collect::<Result<SmallVec<[Arc<Compiled>; 1]>>>()?;
     let work = Work { commands, compiled: compiled.iter().map(Arc::downgrade).collect() };
     let results = execute(gpu, &work, |slot| &operands[slot], AS_PLANNED)?;
     if let Some((print, leaves)) = known {
         gpu.plans.keep(print, &leaves, work, &operands);
-    } else if is_new && schedule.ready.again() {
+    } else if let Some(schedule) = again {
         let parts = Arc::downgrade(&gpu.parts);
         let operands = operands.into_iter().collect();
         schedule.ready.put(Ready { parts, math: gpu.adapter.math, work, operands });
@@ -74,7 +79,7 @@ pub(super) fn run_known(gpu: &Arc<Gpu>, print: &Fingerprint, leaves: &Leaves<'_>
 /// The commands of a schedule, and their operands.
 pub(super) fn lowered(
     gpu: &Gpu,
-    schedule: &Schedule,
+    schedule: Schedule,
     to: Destination<'_>,
 ) -> Result<(Commands, SmallVec<[Storage; 4]>)> {
     schedule.all().flat_map(Stage::programs).try_for_each(|program| gpu.supports(program))?;
@@ -83,20 +88,20 @@ pub(super) fn lowered(
 
 /// Runs a program into a new storage.
 pub(super) fn eval(gpu: &Arc<Gpu>, program: Program) -> Result<Storage> {
-    let mut results = run(gpu, &Schedule::only(program), Destination::New, None)?;
+    let mut results = run(gpu, Cow::Owned(Schedule::only(program)), Destination::New, None)?;
     results.pop().ok_or_else(|| Error::new(ErrorKind::Kernel, "a program without a result"))
 }
 
 /// Compiles the kernels of a schedule.
 pub(super) fn compile(gpu: &Arc<Gpu>, schedule: &Schedule, to: Destination<'_>) -> Result<()> {
-    let (commands, _) = lowered(gpu, schedule, to)?;
+    let (commands, _) = lowered(gpu, schedule.clone(), to)?;
     commands.dispatches.iter().try_for_each(|dispatch| gpu.pipeline(&dispatch.plan.kernel).map(drop))?;
     gpu.parts.connection.check()
 }
 
 /// Whether all kernels of a schedule are compiled.
 pub(super) fn is_compiled(gpu: &Arc<Gpu>, schedule: &Schedule) -> Result<bool> {
-    let (commands, _) = lowered(gpu, schedule, Destination::New)?;
+    let (commands, _) = lowered(gpu, schedule.clone(), Destination::New)?;
     Ok(commands.dispatches.iter().all(|dispatch| gpu.parts.pipelines.has(&dispatch.plan.kernel)))
 }
 
@@ -193,7 +198,7 @@ fn write_in_steps(
     let scattered = |layout: &Layout, bytes: &[u8]| {
         let source = Source::Tensor(gpu.upload(bytes, dtype)?);
         let copy = Program::copy_of(dtype, source, layout.shape())?;
-        run(gpu, &Schedule::only(copy), Destination::Into(&[(storage, layout)]), None).map(drop)
+        run(gpu, Cow::Owned(Schedule::only(copy)), Destination::Into(&[(storage, layout)]), None).map(drop)
     };
     if !layout.is_contiguous() || !gpu.allows(storage, wgpu::BufferUsages::COPY_DST)? {
         return scattered(layout, bytes);

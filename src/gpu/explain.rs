@@ -12,7 +12,7 @@ use crate::wgsl;
 
 /// The kernels that would run for each stage of a schedule, and the text of its first kernel.
 pub(super) fn explain(gpu: &Gpu, schedule: &Schedule) -> Result<Vec<Explanation>> {
-    let (commands, _) = lowered(gpu, schedule, Destination::New)?;
+    let (commands, _) = lowered(gpu, schedule.clone(), Destination::New)?;
     schedule.all().zip(&commands.notes).map(|(own, note)| stage(own, note, &commands)).collect()
 }
 

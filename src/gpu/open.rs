@@ -1,6 +1,7 @@
 //! Opens an adapter, or takes a program's device: a connection, the device state on it, its speed, and its differences
 //! from IEEE 754. No limit states these, so kernels test for them.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -113,7 +114,7 @@ pub(super) fn rate(gpu: &Arc<Gpu>) -> Result<u64> {
     for _ in 0..3 {
         gpu.finish()?;
         let begun = Instant::now();
-        execute::run(gpu, &copy, Destination::New, None)?;
+        execute::run(gpu, Cow::Borrowed(&copy), Destination::New, None)?;
         gpu.finish()?;
         least = least.min(begun.elapsed());
     }
@@ -191,7 +192,7 @@ fn leaf<T: Element + bytemuck::Pod>(gpu: &Arc<Gpu>, values: &[T]) -> Result<Arc<
 fn begun(gpu: &Arc<Gpu>, nodes: &[&Arc<Node>]) -> Result<Vec<Transfer>> {
     let shape = &nodes[0].shape;
     let program = Program::of(nodes, shape, &Known::default())?;
-    let results = execute::run(gpu, &Schedule::only(program), Destination::New, None)?;
+    let results = execute::run(gpu, Cow::Owned(Schedule::only(program)), Destination::New, None)?;
     let count: usize = shape.iter().product();
     let begun =
         |(storage, node): (&Storage, &&Arc<Node>)| gpu.begin_read(storage, 0, node.dtype.size() * count);

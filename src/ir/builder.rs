@@ -1,8 +1,8 @@
 //! Construction of programs: equal inputs and equal steps appear once.
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::small_map::SmallMap;
 use super::{ByValue, Input, Program, Step, Value};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -11,22 +11,32 @@ use crate::layout::Shape;
 /// A list of steps, each of which appears once.
 pub(crate) struct Steps {
     pub all: Vec<Step>,
-    values: SmallMap<Step, Value>,
+    /// The number of each step of a long list.
+    numbers: FxHashMap<Step, usize>,
 }
+
+/// A search through so few steps allocates nothing and is faster than hashing.
+const FEW: usize = 12;
 
 impl Steps {
     pub(crate) fn new() -> Steps {
-        Steps { all: Vec::new(), values: SmallMap::new() }
+        Steps { all: Vec::new(), numbers: FxHashMap::default() }
     }
 
     /// Adds a step, or finds the equal one.
     pub(crate) fn once(&mut self, step: Step) -> Value {
-        self.values.get(&step).unwrap_or_else(|| {
-            let value = Value::Step(self.all.len() as u32);
-            self.all.push(step.clone());
-            self.values.insert(step, value);
-            value
-        })
+        let known = match self.all.len() <= FEW {
+            true => self.all.iter().position(|known| *known == step),
+            false => {
+                let rest = self.numbers.len()..self.all.len();
+                self.numbers.extend(rest.map(|i| (self.all[i].clone(), i)));
+                self.numbers.get(&step).copied()
+            }
+        };
+        Value::Step(known.unwrap_or_else(|| {
+            self.all.push(step);
+            self.all.len() - 1
+        }) as u32)
     }
 }
 

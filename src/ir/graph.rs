@@ -2,6 +2,7 @@
 //! programs and reads nodes, whose leaves are storages.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -282,7 +283,7 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// expression, if it has one.
     fn run(
         self: Arc<Self>,
-        schedule: &Schedule,
+        schedule: Cow<'_, Schedule>,
         to: Destination<'_>,
         known: Option<(Fingerprint, Leaves<'_>)>,
     ) -> Result<Results>;

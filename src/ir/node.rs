@@ -353,11 +353,11 @@ impl Drop for Node {
     fn drop(&mut self) {
         // A leaf, or a shared node, is dropped in place.
         let is_deep = |arg: &Arc<Node>| !arg.args.is_empty() && Arc::strong_count(arg) == 1;
-        let mut last: Vec<Arc<Node>> = Vec::new();
-        last.extend(self.args.drain(..).filter(is_deep));
+        let mut last: SmallVec<[Arc<Node>; 4]> = SmallVec::new();
+        self.args.drain(..).filter(is_deep).for_each(|arg| last.push(arg));
         while let Some(node) = last.pop() {
             if let Some(mut node) = Arc::into_inner(node) {
-                last.extend(node.args.drain(..).filter(|arg| !arg.args.is_empty()));
+                node.args.drain(..).filter(|arg| !arg.args.is_empty()).for_each(|arg| last.push(arg));
             }
         }
     }

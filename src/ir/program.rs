@@ -1,5 +1,6 @@
 //! Programs: an expression as inputs, and steps over earlier values. Devices run programs.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -81,23 +82,21 @@ impl Program {
     }
 
     /// The same over other sources.
-    pub(crate) fn over(&self, mut each: impl FnMut(&Input) -> Result<Source>) -> Result<Program> {
-        let mut inputs = Vec::with_capacity(self.inputs.len());
-        for own in &self.inputs {
-            let (layout, computed) = (own.layout.clone(), own.computed.clone());
-            inputs.push(Input { source: each(own)?, layout, computed, ..*own });
+    pub(crate) fn over(mut self, mut each: impl FnMut(&Input) -> Result<Source>) -> Result<Program> {
+        for input in &mut self.inputs {
+            input.source = each(input)?;
         }
-        let (steps, results) = (self.steps.clone(), SmallVec::from_slice(&self.results));
-        let (shape, kind) = (self.shape.clone(), self.kind.clone());
-        Ok(Program { shape, dtype: self.dtype, inputs, steps, results, kind })
+        Ok(self)
     }
 
     /// The shape of each stored result.
-    pub(crate) fn result_shape(&self) -> Shape {
+    pub(crate) fn result_shape(&self) -> Cow<'_, Shape> {
         match (&self.kind, self.frame()) {
-            (ProgramKind::Sort(sort), _) => sort.shape(&self.shape),
-            (ProgramKind::RowFused(RowFused { kept: false, .. }), _) | (_, None) => self.shape.clone(),
-            (_, Some(frame)) => frame.kept(),
+            (ProgramKind::Sort(sort), _) => Cow::Owned(sort.shape(&self.shape)),
+            (ProgramKind::RowFused(RowFused { kept: false, .. }), _) | (_, None) => {
+                Cow::Borrowed(&self.shape)
+            }
+            (_, Some(frame)) => Cow::Owned(frame.kept()),
         }
     }
 
@@ -220,7 +219,7 @@ impl Program {
 
     /// Elements that a kernel counts: of a contraction, its results.
     pub(crate) fn counted(&self) -> usize {
-        if self.is_contraction() { self.result_shape() } else { self.shape.clone() }.iter().product()
+        if self.is_contraction() { self.result_shape() } else { Cow::Borrowed(&self.shape) }.iter().product()
     }
 
     /// The work before it stores, over a part of these lengths, along which each input has these strides.

@@ -1,5 +1,6 @@
 //! Stages of a schedule.
 
+use std::borrow::Cow;
 use std::slice;
 use std::sync::Arc;
 
@@ -44,13 +45,13 @@ impl Stage {
     }
 
     /// The same over other sources.
-    pub(crate) fn over(&self, mut each: impl FnMut(&Input) -> Result<Source>) -> Result<Stage> {
-        let mut part = |program: &Program| program.over(&mut each);
+    pub(crate) fn over(self, mut each: impl FnMut(&Input) -> Result<Source>) -> Result<Stage> {
+        let mut part = |program: Program| program.over(&mut each);
         Ok(match self {
             Stage::One(program) => Stage::One(part(program)?),
             Stage::Join(Join { axis, parts, shape, dtype }) => {
-                let parts = parts.iter().map(part).collect::<Result<_>>()?;
-                Stage::Join(Join { axis: *axis, parts, shape: shape.clone(), dtype: *dtype })
+                let parts = parts.into_iter().map(part).collect::<Result<_>>()?;
+                Stage::Join(Join { axis, parts, shape, dtype })
             }
         })
     }
@@ -81,10 +82,10 @@ impl Stage {
     }
 
     /// The shape of each result.
-    pub(crate) fn result_shape(&self) -> Shape {
+    pub(crate) fn result_shape(&self) -> Cow<'_, Shape> {
         match self {
             Stage::One(program) => program.result_shape(),
-            Stage::Join(join) => join.shape.clone(),
+            Stage::Join(join) => Cow::Borrowed(&join.shape),
         }
     }
 

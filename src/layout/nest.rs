@@ -62,35 +62,60 @@ impl Nest {
 
     /// The nest of layouts of one shape, in row-major order.
     pub(crate) fn row_major(shape: &Shape, layouts: &[&Layout]) -> Nest {
-        let strides = |k: usize| layouts.iter().map(|layout| layout.strides()[k]).collect();
-        let axes = merge((0..shape.rank()).map(|k| Axis { length: shape[k], strides: strides(k) }));
-        Nest::of(layouts.iter().map(|layout| layout.offset()), axes.iter())
+        let mut nest = Nest::without_axes(layouts);
+        (0..shape.rank()).for_each(|k| nest.push(shape[k], |i| layouts[i].strides()[k]));
+        nest
     }
 
     /// The nest of layouts of one non-empty shape, in the order of the first layout, whose strides become positive. So
     /// neighbouring invocations write neighbouring elements. At least one axis stays.
     pub(crate) fn ordered(shape: &Shape, layouts: &[&Layout]) -> Nest {
         let output = layouts[0].strides();
-        let mut order: SmallVec<[usize; 6]> = (0..shape.rank()).filter(|&k| shape[k] != 1).collect();
+        let mut order: SmallVec<[usize; 6]> = (0..shape.rank()).collect();
         order.sort_by_key(|&k| Reverse(output[k].unsigned_abs()));
-        let mut offsets: SmallVec<[usize; 8]> = layouts.iter().map(|layout| layout.offset()).collect();
-        let axis = |k: usize| {
-            let mut strides: SmallVec<[isize; 8]> =
-                layouts.iter().map(|layout| layout.strides()[k]).collect();
+        let mut nest = Nest::without_axes(layouts);
+        for k in order {
             if output[k] < 0 {
-                for (offset, stride) in offsets.iter_mut().zip(&mut strides) {
-                    *offset = (*offset as isize + *stride * (shape[k] as isize - 1)) as usize;
-                    *stride = -*stride;
-                }
+                let last = shape[k] as isize - 1;
+                let ends = layouts.iter().map(|layout| layout.strides()[k] * last);
+                let move_to =
+                    |(path, end): (&mut Path, isize)| path.offset = (path.offset as isize + end) as usize;
+                nest.paths.iter_mut().zip(ends).for_each(move_to);
             }
-            Axis { length: shape[k], strides }
-        };
-        let mut axes = merge(order.into_iter().map(axis));
-        if axes.is_empty() {
-            let strides = (0..layouts.len()).map(|i| isize::from(i == 0)).collect();
-            axes.push(Axis { length: 1, strides });
+            let sign = if output[k] < 0 { -1 } else { 1 };
+            nest.push(shape[k], |i| sign * layouts[i].strides()[k]);
         }
-        Nest::of(offsets.into_iter(), axes.iter())
+        if nest.lengths.is_empty() {
+            nest.lengths.push(1);
+            nest.paths.iter_mut().enumerate().for_each(|(i, path)| path.strides.push(isize::from(i == 0)));
+        }
+        nest
+    }
+
+    fn without_axes(layouts: &[&Layout]) -> Nest {
+        let path = |layout: &&Layout| Path { offset: layout.offset(), strides: SmallVec::new() };
+        Nest { lengths: SmallVec::new(), paths: layouts.iter().map(path).collect() }
+    }
+
+    /// Adds an innermost axis with a stride for each path, as [`merge`] does.
+    fn push(&mut self, length: usize, stride: impl Fn(usize) -> isize) {
+        if length == 1 {
+            return;
+        }
+        let is_one = |(i, path): (usize, &Path)| {
+            path.strides.last() == stride(i).checked_mul(length as isize).as_ref()
+        };
+        let merges = !self.lengths.is_empty() && self.paths.iter().enumerate().all(is_one);
+        match self.lengths.last_mut().filter(|_| merges) {
+            Some(outer) => *outer *= length,
+            None => self.lengths.push(length),
+        }
+        for (i, path) in self.paths.iter_mut().enumerate() {
+            match path.strides.last_mut().filter(|_| merges) {
+                Some(outer) => *outer = stride(i),
+                None => path.strides.push(stride(i)),
+            }
+        }
     }
 
     /// All elements.

@@ -50,7 +50,7 @@ impl Lowering {
             return self.after_reduction(program, &plain);
         }
         let result = self.result(program)?;
-        let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape())?)];
+        let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape().into_owned())?)];
         while let Some((part, to)) = open.pop() {
             let axes = axes(&part)?;
             // The outermost of the longest axes, so that a chunk of the result is contiguous.

@@ -38,7 +38,7 @@ use crate::plan::Target;
 
 /// The commands of a schedule for a device, and its operands: the destinations first, each once.
 pub(crate) fn lower(
-    schedule: &Schedule,
+    schedule: Schedule,
     to: Destination<'_>,
     target: Target,
     cuts: Cuts,
@@ -49,16 +49,18 @@ pub(crate) fn lower(
         Destination::Into(places) => places.iter().map(|&(to, layout)| (operands.slot(to), layout)).collect(),
     };
     schedule.all().flat_map(Stage::tensors).for_each(|(storage, _)| _ = operands.slot(storage));
+    let sizes: SmallVec<[usize; 1]> =
+        (0..places.len()).map(|i| schedule.last.result_type(i).size()).collect();
     let count = operands.0.len();
     let commands = Commands { slots: count, operands: count, ..Commands::default() };
     let mut all = Lowering { target, cuts, commands, note: Note::default() };
     let mut stages: Vec<SmallVec<[Slot; 1]>> = Vec::with_capacity(schedule.stages.len());
-    for stage in &schedule.stages {
+    for stage in schedule.stages {
         let stage = operands.over(stage, &stages)?;
         stages.push(all.stage(&stage)?);
         all.end_stage();
     }
-    let last = operands.over(&schedule.last, &stages)?;
+    let last = operands.over(schedule.last, &stages)?;
     match to {
         Destination::New => {
             let results = all.stage(&last)?;
@@ -67,8 +69,8 @@ pub(crate) fn lower(
         Destination::Into(_) => all.assign_stage(last, &places)?,
     }
     all.end_stage();
-    for (i, (slot, layout)) in places.iter().enumerate() {
-        let bytes = (layout.count() * schedule.last.result_type(i).size()) as u64;
+    for ((slot, layout), size) in places.iter().zip(sizes) {
+        let bytes = (layout.count() * size) as u64;
         let is_read = all.commands.reads(slot.number);
         all.commands.writes.push(Write { slot: slot.number, bytes, is_read });
     }
@@ -91,7 +93,7 @@ impl Operands {
     }
 
     /// A stage over slots: of storages, and of the results of earlier stages.
-    fn over(&mut self, stage: &Stage, stages: &[SmallVec<[Slot; 1]>]) -> Result<Stage> {
+    fn over(&mut self, stage: Stage, stages: &[SmallVec<[Slot; 1]>]) -> Result<Stage> {
         stage.over(|input| match &input.source {
             Source::Tensor(storage) => Ok(Source::Slot(self.slot(storage))),
             Source::Stage { stage, result } => {
@@ -109,7 +111,7 @@ impl Operands {
 #[cfg(test)]
 pub(crate) fn over_slots<const N: usize>(programs: [&Program; N]) -> [Program; N] {
     let mut operands = Operands::default();
-    programs.map(|program| match operands.over(&Stage::One(program.clone()), &[]) {
+    programs.map(|program| match operands.over(Stage::One(program.clone()), &[]) {
         Ok(Stage::One(program)) => program,
         other => panic!("{other:?}"),
     })

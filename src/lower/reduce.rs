@@ -27,7 +27,7 @@ impl Lowering {
         if dtype == program.dtype {
             return Ok(slots);
         }
-        let layout = Layout::contiguous(program.result_shape())?;
+        let layout = Layout::contiguous(program.result_shape().into_owned())?;
         let each = |slot: Slot| {
             let cast = cast(Input::new(dtype, Source::Slot(slot), layout.clone()), program.dtype);
             let result = self.result(&cast)?;
@@ -68,7 +68,7 @@ impl Lowering {
         }
         let pass = Pass::contract(&chunks, self.target)?;
         let dtype = pass.stored[0];
-        let sums = Layout::contiguous(chunks.result_shape())?.squeeze(axis as isize + 1)?;
+        let sums = Layout::contiguous(chunks.result_shape().into_owned())?.squeeze(axis as isize + 1)?;
         let (shape, slot) = (sums.shape().clone(), self.pass(pass)?[0]);
         let mut all = ProgramBuilder::new();
         let one = Layout::contiguous([])?.stretched(&shape);

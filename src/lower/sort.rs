@@ -44,7 +44,8 @@ impl Lowering {
             (0..shape.rank() - 1).rev().max_by_key(|&axis| shape[axis]).filter(|&axis| shape[axis] > 1);
         if let Some(axis) = longest.filter(|_| !is_shown) {
             let result = self.result(program)?;
-            let (n, layout) = (shape[axis] as isize, Layout::contiguous(program.result_shape())?);
+            let (n, layout) =
+                (shape[axis] as isize, Layout::contiguous(program.result_shape().into_owned())?);
             for range in [0..n / 2, n / 2..n] {
                 let (axis, to) = (axis as isize, layout.slice(axis as isize, range.clone(), 1)?);
                 let part = self.sort(&program.slice(axis, range)?, sort)?;

@@ -34,7 +34,7 @@ impl Pass {
         let mut values = factors.to_vec();
         values.extend(after.iter().flat_map(|_| &program.results));
         let own = program.extract(&values, shape.clone(), &Default::default(), same)?;
-        let out = Layout::contiguous(program.result_shape())?;
+        let out = Layout::contiguous(program.result_shape().into_owned())?;
         let axes = |axes: Vec<usize>| -> Axes {
             let strides = |k: usize| own.inputs.iter().map(move |input| input.layout.strides()[k]);
             let stride = |k: usize| if k == axis { 0 } else { out.strides()[k] };

@@ -1,5 +1,7 @@
 //! The plan of an elementwise program.
 
+use smallvec::SmallVec;
+
 use super::access::{self, Chooser, Store, Stride};
 use super::cost::affordable;
 use super::fields;
@@ -67,8 +69,8 @@ fn loops(program: &Program, to: Place<'_>) -> Result<Nest> {
         Place::Fresh => &row_major,
         Place::Into(_, layout) => layout,
     };
-    let layouts: Vec<&Layout> =
-        std::iter::once(output).chain(program.inputs.iter().map(|i| &i.layout)).collect();
+    let operands = program.inputs.iter().map(|input| &input.layout);
+    let layouts: SmallVec<[&Layout; 8]> = std::iter::once(output).chain(operands).collect();
     let loops = Nest::ordered(&program.shape, &layouts);
     let count = loops.count();
     if count > MOST_ELEMENTS {

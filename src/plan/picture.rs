@@ -1,6 +1,7 @@
 //! Plans as pictures: each operand under the axes of the result, with stretched axes hatched, and the kernels that run.
 //! A picture is SVG without a blank line, so that it may stand in Markdown.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::explain::name;
@@ -60,7 +61,7 @@ impl Panel {
             .filter(|program| matches!(program.kind, ProgramKind::Reduce(_) | ProgramKind::Contract { .. }))
             .and_then(Program::frame);
         let is_reduced = |k: usize| reduced.as_ref().is_some_and(|frame| frame.axes.contains(&k));
-        let shape = stage.one().map_or_else(|| stage.result_shape(), |program| program.shape.clone());
+        let shape = stage.one().map_or_else(|| stage.result_shape(), |program| Cow::Borrowed(&program.shape));
         let mut parts = Vec::new();
         for (i, input) in stage.one().iter().flat_map(|program| program.inputs.iter().enumerate()) {
             let about = match &input.source {

@@ -188,8 +188,8 @@ impl Schedule {
             known.insert(storage.address(), other.clone());
             Ok(Source::Tensor(other))
         };
-        let stages = self.stages.iter().map(|stage| stage.over(&mut each)).collect::<Result<_>>()?;
-        let last = self.last.over(&mut each)?;
+        let stages = self.stages.iter().map(|stage| stage.clone().over(&mut each)).collect::<Result<_>>()?;
+        let last = self.last.clone().over(&mut each)?;
         Ok(Schedule { stages, last, finished: self.finished.clone(), ready: Kept::default() })
     }
 
@@ -243,7 +243,7 @@ fn bound<'a>(stage: &'a Stage, results: &BTreeMap<usize, Results>) -> Result<Cow
     if stage.stages().next().is_none() {
         return Ok(Cow::Borrowed(stage));
     }
-    let own = stage.over(|input| {
+    let own = stage.clone().over(|input| {
         let Source::Stage { stage, result } = input.source else { return Ok(input.source.clone()) };
         match results.get(&stage).and_then(|results| results.get(result)) {
             Some(storage) => Ok(Source::Tensor(storage.clone())),

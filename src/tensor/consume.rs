@@ -1,5 +1,6 @@
 //! Consumers of expressions, and explanations.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
@@ -137,7 +138,7 @@ impl AnyExpr {
         let (dtype, shape) = (node.dtype, node.shape.clone());
         Ok(Later::begin(move || {
             called(at, || {
-                let results = device.backend().run(&schedule, Destination::New, None)?;
+                let results = device.backend().run(Cow::Owned(schedule), Destination::New, None)?;
                 device.tensor(results, dtype, &shape)
             })
         }))
@@ -217,7 +218,7 @@ impl AnyExpr {
             let alike: Vec<usize> = (i..nodes.len()).filter(is_alike).collect();
             let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
             let schedule = Schedule::new(&roots, shape, device.bounds())?;
-            let storages = device.backend().run(&schedule, Destination::New, None)?;
+            let storages = device.backend().run(Cow::Owned(schedule), Destination::New, None)?;
             for (j, storage) in alike.into_iter().zip(storages) {
                 let layout = Layout::contiguous(shape)?;
                 results[j] = Some(AnyTensor::new(device.clone(), storage, nodes[j].dtype, layout));
@@ -413,7 +414,11 @@ impl Device {
             node.schedule.again();
             return results;
         }
-        backend.run(&*schedule()?, to, print)
+        let schedule = schedule()?;
+        match Arc::try_unwrap(schedule) {
+            Ok(own) => backend.run(Cow::Owned(own), to, print),
+            Err(kept) => backend.run(Cow::Borrowed(&kept), to, print),
+        }
     }
 
     /// The tensor of the one result of a run.

@@ -1,5 +1,6 @@
 //! Elements back to the host. A contiguous range is read in pieces, at most two of which are in flight.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::ops::{Deref, Range};
@@ -368,7 +369,7 @@ impl AnyTensor {
             let storage = self.storage().clone();
             return Ok(Run { backend, storage, dtype, elements: start..start + count });
         }
-        let copied = backend.clone().run(&self.copy(), Destination::New, None)?.pop();
+        let copied = backend.clone().run(Cow::Owned(self.copy()), Destination::New, None)?.pop();
         let Some(storage) = copied else { bail!(Kernel, "a copy without a result") };
         Ok(Run { backend, storage, dtype, elements: 0..count })
     }

@@ -1,5 +1,6 @@
 //! Several results at once: tuples of expressions, and of tensors to assign to.
 
+use std::borrow::Cow;
 use std::panic::Location;
 
 use super::{AnyTensor, Tensor};
@@ -215,7 +216,7 @@ impl AnyTensor {
     /// Assigns the results of one kernel, or of one after another.
     fn assign_group(device: &Device, schedule: &Schedule, to: &[&AnyTensor]) -> Result<()> {
         let places: Vec<(&Storage, &Layout)> = to.iter().map(|to| (&to.storage, &to.layout)).collect();
-        device.backend().run(schedule, Destination::Into(&places), None).map(drop)
+        device.backend().run(Cow::Borrowed(schedule), Destination::Into(&places), None).map(drop)
     }
 }
 

@@ -165,7 +165,7 @@ fn planned(gpu: &Arc<Gpu>, expr: &AnyExpr) -> Result<Vec<u64>> {
     let device = Device::from_backend(gpu.clone());
     let node = expr.node()?;
     let schedule = Schedule::of(node, device.bounds())?;
-    let (commands, _) = execute::lowered(gpu, &schedule, Destination::New)?;
+    let (commands, _) = execute::lowered(gpu, (*schedule).clone(), Destination::New)?;
     Ok(commands.dispatches.iter().map(|dispatch| dispatch.plan.work).collect())
 }
 

@@ -1,5 +1,6 @@
 //! Reductions in every form of kernel, against the CPU path.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::super::device::Gpu;
@@ -18,7 +19,7 @@ use crate::{Device, Expr, Tensor};
 /// The result of a program, as bytes.
 fn given(backend: Arc<dyn Backend>, program: &Program) -> Vec<u8> {
     let schedule = Schedule::only(program.clone());
-    let storage = backend.clone().run(&schedule, Destination::New, None).unwrap().swap_remove(0);
+    let storage = backend.clone().run(Cow::Owned(schedule), Destination::New, None).unwrap().swap_remove(0);
     let count = program.result_shape().count().unwrap();
     backend.read_now(&storage, program.dtype, 0, count).unwrap().to_vec()
 }

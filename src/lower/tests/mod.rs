@@ -32,14 +32,14 @@ fn schedule(expr: &AnyExpr, shape: &Shape) -> Schedule {
 /// The commands of an expression into a new storage, with the invariants of every list checked.
 fn new(expr: &AnyExpr, cuts: Cuts) -> Commands {
     let schedule = schedule(expr, expr.shape().unwrap());
-    checked(lower(&schedule, Destination::New, GPU, cuts).unwrap().0, cuts)
+    checked(lower(schedule, Destination::New, GPU, cuts).unwrap().0, cuts)
 }
 
 /// The same into a tensor.
 fn into(to: &AnyTensor, expr: &AnyExpr, cuts: Cuts) -> Commands {
     let places = [(to.storage(), to.layout())];
     let schedule = schedule(expr, to.shape());
-    checked(lower(&schedule, Destination::Into(&places), GPU, cuts).unwrap().0, cuts)
+    checked(lower(schedule, Destination::Into(&places), GPU, cuts).unwrap().0, cuts)
 }
 
 /// Slots have memory while kernels use them, from one command to another; kernels bind what they may, and write to what no
@@ -187,7 +187,7 @@ fn a_sort_goes_digit_by_digit() {
     assert_eq!(moves(&halves), 8 * 4);
     let error =
         Schedule::new(&[tensor(DType::F32, &[1 << 28]).sort(0).node().unwrap()], &[1 << 28].into(), BOUNDS)
-            .and_then(|schedule| lower(&schedule, Destination::New, GPU, limits(1 << 20)));
+            .and_then(|schedule| lower(schedule, Destination::New, GPU, limits(1 << 20)));
     assert_eq!(error.unwrap_err().kind(), crate::ErrorKind::Limit);
 }
 
@@ -225,7 +225,7 @@ fn a_loop_is_cut_within_a_budget() {
     let nodes: Vec<_> = results.iter().map(|result| result.node().unwrap()).collect();
     let schedule = Schedule::new(&nodes, x.shape(), BOUNDS).unwrap();
     let cuts = limits(128 << 20).within(schedule.last.one().unwrap().work() / 10);
-    let (commands, _) = lower(&schedule, Destination::New, GPU, cuts).unwrap();
+    let (commands, _) = lower(schedule, Destination::New, GPU, cuts).unwrap();
     let commands = checked(commands, cuts);
     assert!((10..40).contains(&commands.dispatches.len()), "{} kernels", commands.dispatches.len());
     assert!(commands.dispatches.iter().all(|dispatch| dispatch.writes.len() == 2));

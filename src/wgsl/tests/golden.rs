@@ -57,7 +57,7 @@ impl Launched {
 
     /// The kernels of a program, one after the other.
     pub(super) fn all(schedule: &Schedule, target: Target) -> Vec<Launched> {
-        let (commands, _) = lower(schedule, Destination::New, target, Cuts::UNBOUND).unwrap();
+        let (commands, _) = lower(schedule.clone(), Destination::New, target, Cuts::UNBOUND).unwrap();
         let launched = |dispatch: &Dispatch| Launched::of(dispatch.plan.clone(), dispatch.writes[0].elements);
         commands.dispatches.iter().map(launched).collect()
     }
@@ -145,7 +145,7 @@ fn first<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
 
 /// A pass of a sort of as few elements as a tile has: the count of the first digit, or the move by it.
 fn sort(target: Target, expr: &AnyExpr, pass: &str) -> Launched {
-    let (commands, _) = lower(&scheduled(expr), Destination::New, target, Cuts::UNBOUND).unwrap();
+    let (commands, _) = lower(scheduled(expr), Destination::New, target, Cuts::UNBOUND).unwrap();
     let is_it = |dispatch: &&Dispatch| dispatch.pass.as_ref().is_some_and(|form| form.starts_with(pass));
     let dispatch = commands.dispatches.iter().find(is_it).unwrap();
     Launched::of(dispatch.plan.clone(), dispatch.writes[0].elements)

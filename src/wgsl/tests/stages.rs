@@ -17,7 +17,7 @@ fn zeros<const N: usize>(shape: [usize; N]) -> Tensor<f32> {
 }
 
 fn commands(schedule: &Schedule) -> Commands {
-    lower(schedule, Destination::New, GPU, Cuts::UNBOUND).unwrap().0
+    lower(schedule.clone(), Destination::New, GPU, Cuts::UNBOUND).unwrap().0
 }
 
 /// A schedule as stages, each with the steps of its program by number.
