@@ -54,8 +54,10 @@ pub(super) fn run(
         _ => None,
     };
     let (commands, operands) = lowered(gpu, schedule.into_owned(), to)?;
-    let compiled = commands.dispatches.iter().map(|dispatch| gpu.pipeline(&dispatch.plan.kernel));
-    let compiled = compiled.collect::<Result<SmallVec<[Arc<Compiled>; 1]>>>()?;
+    let mut compiled: SmallVec<[Arc<Compiled>; 1]> = SmallVec::new();
+    for dispatch in &commands.dispatches {
+        compiled.push(gpu.pipeline(&dispatch.plan.kernel)?);
+    }
     let work = Work { commands, compiled: compiled.iter().map(Arc::downgrade).collect() };
     let results = execute(gpu, &work, |slot| &operands[slot], AS_PLANNED)?;
     if let Some((print, leaves)) = known {
