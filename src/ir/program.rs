@@ -6,8 +6,8 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    Body, Input, Loop, Program, ProgramKind, ReduceAxes, ReduceOp, RowFused, Source, Step, Storage, Value,
-    numbered,
+    Body, Input, Kept, Loop, Program, ProgramKind, ReduceAxes, ReduceOp, RowFused, Source, Step, Storage,
+    Value, numbered,
 };
 use crate::dtype::DType;
 use crate::error::Result;
@@ -66,7 +66,15 @@ impl Program {
         steps: Vec<Step>,
         results: SmallVec<[Value; 1]>,
     ) -> Program {
-        Program { shape, dtype, inputs, steps: Arc::new(steps), results, kind: ProgramKind::Map }
+        Program {
+            shape,
+            dtype,
+            inputs,
+            steps: Arc::new(steps),
+            results,
+            kind: ProgramKind::Map,
+            ready: Kept::default(),
+        }
     }
 
     /// A program that copies one input.
@@ -89,7 +97,7 @@ impl Program {
         }
         let (steps, results) = (self.steps.clone(), SmallVec::from_slice(&self.results));
         let (shape, kind) = (self.shape.clone(), self.kind.clone());
-        Ok(Program { shape, dtype: self.dtype, inputs, steps, results, kind })
+        Ok(Program { shape, dtype: self.dtype, inputs, steps, results, kind, ready: Kept::default() })
     }
 
     /// The shape of each stored result.

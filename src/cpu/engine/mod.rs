@@ -4,6 +4,9 @@
 mod code;
 mod values;
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
@@ -24,10 +27,9 @@ use crate::ir::{ByValue, Program, Value, is_costly, numbered};
 /// Programs with at least this many instructions prefetch. The processor guesses the stream of shorter ones.
 const ASKING: usize = 3;
 
-/// A program, ready to run: readers of its inputs, its instructions, and a register for each value.
-pub(super) struct Engine<'a> {
-    pub program: &'a Program,
-    pub from: &'a [From<'a>],
+/// What is found out about a program before it runs, and kept with it: readers of its inputs, its instructions, and a
+/// register for each value.
+pub(super) struct Prepared {
     pub readers: Vec<Reader>,
     pub code: Vec<Instr>,
     registers: ByValue<usize>,
@@ -43,12 +45,19 @@ pub(super) struct Engine<'a> {
     spread: ByValue<bool>,
     /// Whether the result is of the row too.
     pub is_kept: bool,
-    /// The most elements of a tile.
-    pub most: usize,
     /// Whether a tile prefetches for the next one of its chunk.
     asks: bool,
     /// Tables of loops.
     in_loops: Vec<bool>,
+}
+
+/// A program, ready to run over its inputs' memory.
+pub(super) struct Engine<'a> {
+    pub program: &'a Program,
+    pub from: &'a [From<'a>],
+    prepared: Arc<Prepared>,
+    /// The most elements of a tile.
+    pub most: usize,
     /// Inputs whose rows lie across memory. They are gathered a chunk at a time.
     pub turned: Vec<bool>,
     /// Elements of such a chunk.
@@ -79,6 +88,14 @@ pub(super) struct Scratch {
     buffer: Register,
     expanded: Register,
     tile: Tile,
+}
+
+impl Deref for Engine<'_> {
+    type Target = Prepared;
+
+    fn deref(&self) -> &Prepared {
+        &self.prepared
+    }
 }
 
 impl<'a> Engine<'a> {
