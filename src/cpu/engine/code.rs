@@ -129,7 +129,14 @@ impl<'a> Engine<'a> {
                 prepared
             }
         };
-        Ok(Engine { program, from, prepared, most: 0, turned: vec![false; from.len()], chunk: 0 })
+        Ok(Engine {
+            program,
+            from,
+            prepared,
+            most: 0,
+            turned: SmallVec::from_elem(false, from.len()),
+            chunk: 0,
+        })
     }
 }
 

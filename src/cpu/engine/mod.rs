@@ -59,7 +59,7 @@ pub(super) struct Engine<'a> {
     /// The most elements of a tile.
     pub most: usize,
     /// Inputs whose rows lie across memory. They are gathered a chunk at a time.
-    pub turned: Vec<bool>,
+    pub turned: SmallVec<[bool; 8]>,
     /// Elements of such a chunk.
     pub chunk: usize,
 }
@@ -73,21 +73,26 @@ pub(super) struct Out<'a> {
 /// Memory of one thread.
 pub(super) struct Scratch {
     registers: Vec<Register>,
-    /// A chunk of each transposed input.
+    /// A chunk of each transposed input, if there is one.
     turned: Vec<Vec<u64>>,
     /// The first element of a chunk, and the end.
     start: usize,
     end: usize,
-    /// For each value, in this tile.
-    places: ByValue<Place>,
-    /// Whether all elements of a value are equal in this tile. Then there is one part.
-    equal: ByValue<bool>,
-    /// Values of the row, one element for each row.
-    spread: ByValue<Register>,
+    values: ByValue<InTile>,
     /// Memory where accumulators become one, and where a part is repeated.
     buffer: Register,
     expanded: Register,
     tile: Tile,
+}
+
+/// A value in this tile.
+#[derive(Default)]
+struct InTile {
+    place: Place,
+    /// Whether all elements are equal. Then there is one part.
+    equal: bool,
+    /// A value of the row, repeated for each element.
+    spread: Register,
 }
 
 impl Deref for Engine<'_> {
@@ -112,12 +117,10 @@ impl<'a> Engine<'a> {
         });
         Scratch {
             registers: (0..self.register_count).map(|_| Register::default()).collect(),
-            turned: words.collect(),
+            turned: if self.turned.contains(&true) { words.collect() } else { Vec::new() },
             start: 0,
             end: 0,
-            places: self.program.by_value(Place::Register),
-            equal: self.program.by_value(false),
-            spread: self.spread.map(|_, _| Register::default()),
+            values: self.sizes.map(|_, _| InTile::default()),
             buffer: Register::default(),
             expanded: Register::default(),
             tile: Tile::default(),
@@ -182,7 +185,8 @@ impl<'a> Engine<'a> {
                 continue;
             }
             let before = out.as_ref().map_or(&[][..], |out| out.bytes);
-            (scratch.places[value], scratch.equal[value]) = self.place(i, input, scratch, before);
+            (scratch.values[value].place, scratch.values[value].equal) =
+                self.place(i, input, scratch, before);
             self.spread(value, scratch);
         }
         let mut ask = next.map(|next| next.in_steps(self.code.len()));
@@ -218,8 +222,8 @@ impl<'a> Engine<'a> {
     fn map(&self, own: &Loop, out: Option<Out<'_>>, scratch: &mut Scratch) {
         let value = own.value;
         let of_row = self.of_row[value];
-        let equal = !own.args.is_empty() && own.args.iter().all(|&arg| scratch.equal[arg]);
-        scratch.equal[value] = equal;
+        let equal = !own.args.is_empty() && own.args.iter().all(|&arg| scratch.values[arg].equal);
+        scratch.values[value].equal = equal;
         let target = self.registers[value];
         // Taken out, so that others can be read.
         let mut register = std::mem::take(&mut scratch.registers[target]);
