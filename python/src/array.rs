@@ -11,7 +11,7 @@ use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
 use crate::error::raised;
 use crate::host::Host;
-use crate::wait::{LONG, is_busy, wait};
+use crate::wait::{LONG, SHORT, is_busy, wait};
 
 /// The greatest depth of an expression. A deeper one is evaluated, so a loop that builds on its own result keeps a
 /// bounded number of arrays alive.
@@ -121,6 +121,8 @@ impl Array {
         };
         let tensor = match expr.named().map_err(raised)? {
             Some(tensor) => tensor,
+            // Releasing the interpreter takes longer.
+            None if self.is_short(work) => expr.eval_on(&device).map_err(raised)?,
             None => wait(py, self.may_be_long(work), move || expr.eval_on(&device))?,
         };
         let mut inner = self.inner();
@@ -133,6 +135,12 @@ impl Array {
     /// Whether evaluating a number of elements may take long. A queue accepts work at once unless other work delays it.
     fn may_be_long(&self, elements: usize) -> bool {
         elements >= LONG || self.slot.has_queue() && is_busy()
+    }
+
+    /// Whether evaluating a number of elements surely takes some microseconds: the thread computes them itself. It may wait
+    /// for memory that another thread writes, but that thread does not wait for the interpreter.
+    fn is_short(&self, elements: usize) -> bool {
+        elements <= SHORT && !self.slot.has_queue()
     }
 
     /// Reads the elements, evaluated if they are not yet. A device with a queue may take long even for few elements.

@@ -136,8 +136,13 @@ impl Execution<'_> {
                 None => bail!(Kernel, "{source:?} is read before it is there"),
             },
         };
-        let from =
-            |program: &Program| program.inputs.iter().map(from).collect::<Result<SmallVec<[From<'_>; 4]>>>();
+        let from = |program: &Program| -> Result<SmallVec<[From<'_>; 4]>> {
+            let mut all = SmallVec::new();
+            for input in &program.inputs {
+                all.push(from(input)?);
+            }
+            Ok(all)
+        };
         if let Some(own) = join {
             let from = |part| Ok(from(part)?.into_vec());
             let from = programs.iter().map(from).collect::<Result<Vec<_>>>()?;

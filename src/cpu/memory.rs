@@ -52,11 +52,8 @@ impl HostMemory {
             }
         }
         let (mut words, count) = (Vec::<u64>::new(), bytes / 8);
-        if bytes >= SMALLEST_BLOCK {
-            let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(known) = blocks.iter().rposition(|block| block.len() == count) {
-                return Ok(HostMemory::Heap(blocks.remove(known)));
-            }
+        if let Some(known) = known_block(count) {
+            return Ok(HostMemory::Heap(known));
         }
         match words.try_reserve_exact(count) {
             Ok(()) => {
@@ -65,6 +62,27 @@ impl HostMemory {
             }
             Err(_) => bail!(Memory, "no memory for {bytes} bytes on the CPU"),
         }
+    }
+}
+
+/// A kept block of this many words, with its old contents.
+pub(super) fn known_block(words: usize) -> Option<Vec<u64>> {
+    if 8 * words < SMALLEST_BLOCK {
+        return None;
+    }
+    let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = blocks.iter().rposition(|block| block.len() == words)?;
+    Some(blocks.remove(known))
+}
+
+/// Keeps a block for later.
+pub(super) fn keep_block(words: Vec<u64>) {
+    if (SMALLEST_BLOCK..SMALLEST).contains(&(8 * words.len())) {
+        let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+        if blocks.len() == MOST_BLOCKS {
+            blocks.remove(0);
+        }
+        blocks.push(words);
     }
 }
 
@@ -102,13 +120,7 @@ impl Drop for HostMemory {
     fn drop(&mut self) {
         let pages = match self {
             HostMemory::Heap(words) => {
-                if (SMALLEST_BLOCK..SMALLEST).contains(&(8 * words.len())) {
-                    let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-                    if blocks.len() == MOST_BLOCKS {
-                        blocks.remove(0);
-                    }
-                    blocks.push(std::mem::take(words));
-                }
+                keep_block(std::mem::take(words));
                 return;
             }
             HostMemory::Pages(pages) => pages,

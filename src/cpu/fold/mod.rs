@@ -133,7 +133,8 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
     let rows = count.min(block);
     let together = engine.most / (rows * inner);
     // Fewer columns, if threads would be idle.
-    let strips = (2 * threads::count()).div_ceil(outer * cuts);
+    let work = Work::of(program, elements);
+    let strips = if work.threads() > 1 { (2 * work.threads()).div_ceil(outer * cuts) } else { 1 };
     let are_read = program.results.iter().all(|result| matches!(result, Value::Input(_)));
     let most = if are_read { STRIP } else { engine.most };
     let strip = inner.div_ceil(strips).clamp(LEAST_STRIP.min(most), most);
@@ -150,7 +151,7 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
         asks: From::bytes(from) > LARGEST_NEAR,
         size: dtype.size(),
         identity: reduce.op.identity(dtype),
-        work: Work::of(program, elements),
+        work,
     };
     match combine::of(reduce.op, dtype)? {
         Loops::Indexes(loops) => job.indexes(&loops, outs),
