@@ -399,7 +399,7 @@ impl Device {
         to: Destination<'_>,
         schedule: impl FnOnce() -> Result<Arc<Schedule>>,
     ) -> Result<Results> {
-        let backend = self.backend();
+        let backend = self.as_backend();
         let into = match to {
             Destination::New => None,
             Destination::Into(places) => places.first().copied(),
@@ -413,7 +413,7 @@ impl Device {
             node.schedule.again();
             return results;
         }
-        backend.run(&*schedule()?, to, print)
+        backend.clone().run(&*schedule()?, to, print)
     }
 
     /// The tensor of the one result of a run.

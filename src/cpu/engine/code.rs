@@ -1,10 +1,8 @@
 //! The instructions of a program, each after the ones that it reads; and the tiles that they run over.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
-use super::{ASKING, Engine, Prepared};
+use super::{ASKING, Engine, Kept, Prepared};
 use crate::cpu::bytes::{From, LARGEST_NEAR};
 use crate::cpu::combine::{self, Loops, Values};
 use crate::cpu::kernels::PART;
@@ -115,19 +113,16 @@ impl<'a> Engine<'a> {
         program: &'a Program,
         from: &'a [From<'a>],
         row: usize,
-        prepare: impl FnOnce() -> Result<Prepared>,
+        prepare: impl Fn() -> Result<Prepared>,
     ) -> Result<Self> {
-        let is_own = |known: &&Arc<Prepared>| known.row == row;
         let is_apart = !from.iter().any(|from| matches!(from, From::Output));
-        let prepared = match program.ready.get::<Arc<Prepared>>().filter(is_own) {
-            Some(known) if is_apart => known.clone(),
-            _ => {
-                let prepared = Arc::new(prepare()?);
-                if is_apart && program.ready.again() {
-                    program.ready.put(prepared.clone());
-                }
-                prepared
-            }
+        let known = || program.ready.get::<Prepared>().filter(|known| is_apart && known.row == row);
+        if known().is_none() && is_apart && program.ready.again() {
+            program.ready.put(prepare()?);
+        }
+        let prepared = match known() {
+            Some(known) => Kept::Program(known),
+            None => Kept::Run(Box::new(prepare()?)),
         };
         Ok(Engine {
             program,

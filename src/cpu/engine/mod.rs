@@ -5,7 +5,6 @@ mod code;
 mod values;
 
 use std::ops::Deref;
-use std::sync::Arc;
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
@@ -55,7 +54,7 @@ pub(super) struct Prepared {
 pub(super) struct Engine<'a> {
     pub program: &'a Program,
     pub from: &'a [From<'a>],
-    prepared: Arc<Prepared>,
+    prepared: Kept<'a>,
     /// The most elements of a tile.
     pub most: usize,
     /// Inputs whose rows lie across memory. They are gathered a chunk at a time.
@@ -95,11 +94,20 @@ struct InTile {
     spread: Register,
 }
 
+/// What is prepared: kept with the program, or made for this run.
+enum Kept<'a> {
+    Program(&'a Prepared),
+    Run(Box<Prepared>),
+}
+
 impl Deref for Engine<'_> {
     type Target = Prepared;
 
     fn deref(&self) -> &Prepared {
-        &self.prepared
+        match &self.prepared {
+            Kept::Program(prepared) => prepared,
+            Kept::Run(prepared) => prepared,
+        }
     }
 }
 
