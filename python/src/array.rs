@@ -11,7 +11,7 @@ use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
 use crate::error::raised;
 use crate::host::Host;
-use crate::wait::{LONG, is_busy, wait};
+use crate::wait::{LONG, SHORT, is_busy, wait};
 
 /// The greatest depth of an expression. A deeper one is evaluated, so a loop that builds on its own result keeps a
 /// bounded number of arrays alive.
@@ -111,28 +111,45 @@ impl Array {
 
     /// The array's tensor, evaluated if it is not yet.
     pub(crate) fn tensor(&self, py: Python<'_>) -> PyResult<AnyTensor> {
-        let device = self.slot.device(py)?.clone();
+        self.with_tensor(py, AnyTensor::clone)
+    }
+
+    /// What `read` takes from the array's tensor, evaluated if it is not yet.
+    fn with_tensor<T>(&self, py: Python<'_>, read: impl Fn(&AnyTensor) -> T) -> PyResult<T> {
+        let device = self.slot.device(py)?;
         let (expr, work, version) = {
             let inner = self.inner();
             match &inner.state {
-                State::Tensor(tensor) => return Ok(tensor.clone()),
+                State::Tensor(tensor) => return Ok(read(tensor)),
                 State::Expr { expr, work, .. } => (expr.clone(), *work, inner.version),
             }
         };
         let tensor = match expr.named().map_err(raised)? {
             Some(tensor) => tensor,
-            None => wait(py, self.may_be_long(work), move || expr.eval_on(&device))?,
+            // Releasing the interpreter takes longer.
+            None if self.is_short(work) => expr.eval_on(device).map_err(raised)?,
+            None => {
+                let device = device.clone();
+                wait(py, self.may_be_long(work), move || expr.eval_on(&device))?
+            }
         };
+        let result = read(&tensor);
         let mut inner = self.inner();
         if inner.version == version {
-            inner.state = State::Tensor(tensor.clone());
+            inner.state = State::Tensor(tensor);
         }
-        Ok(tensor)
+        Ok(result)
     }
 
     /// Whether evaluating a number of elements may take long. A queue accepts work at once unless other work delays it.
     fn may_be_long(&self, elements: usize) -> bool {
         elements >= LONG || self.slot.has_queue() && is_busy()
+    }
+
+    /// Whether evaluating a number of elements surely takes some microseconds: the thread computes them itself. It may wait
+    /// for memory that another thread writes, but that thread does not wait for the interpreter.
+    fn is_short(&self, elements: usize) -> bool {
+        elements <= SHORT && !self.slot.has_queue()
     }
 
     /// Reads the elements, evaluated if they are not yet. A device with a queue may take long even for few elements.
@@ -316,7 +333,7 @@ impl Array {
     /// Array
     ///     This array.
     fn evaluate(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        slf.get().tensor(slf.py())?;
+        slf.get().with_tensor(slf.py(), |_| ())?;
         Ok(slf)
     }
 

@@ -13,6 +13,9 @@ use crate::error::raised;
 /// The number of elements from which on work counts as long.
 pub(crate) const LONG: usize = 1 << 21;
 
+/// The number of elements up to which work counts as short.
+pub(crate) const SHORT: usize = 1 << 12;
+
 /// The time between two checks for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(20);
 

@@ -11,7 +11,7 @@ use super::load::Reader;
 use super::threads::{self, Work};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Input, Program, Source};
+use crate::ir::{Input, Program, Source, Value};
 use crate::layout::Layout;
 
 /// Elements of a tile: a tile of words fills a quarter of a small first-level cache.
@@ -83,8 +83,14 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     let row = row.filter(|row| elements % row == 0).unwrap_or(elements);
     // Operands in the place of the result are copied first. The copy stays in the first-level cache.
     let copies = from.iter().any(|from| matches!(from, From::Output));
+    let is_read = |(value, from): (Value, &From<'_>)| match from {
+        From::Scalar(_) => true,
+        _ => engine.in_place(value, 0, count).is_some(),
+    };
     let most = match engine.code.len() {
         _ if copies => SHORT_BLOCK,
+        // One loop over operands as they lie keeps nothing in cache.
+        1 if (0..).map(Value::Input).zip(from).all(is_read) => elements,
         loops if loops <= FEW_LOOPS || short > 1 => LONG_BLOCK,
         _ => BLOCK,
     };

@@ -11,11 +11,19 @@ use crate::error::{Result, bail};
 /// The most bytes that are kept.
 const SPARE: usize = 512 << 20;
 
-/// Smaller requests come from the allocator, which keeps such blocks itself.
+/// Smaller requests come from the allocator.
 const SMALLEST: usize = 64 << 10;
 
 /// Freed memory, the oldest first.
 static IDLE: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
+
+/// Smaller blocks cost the allocator little. It merges larger ones with their neighbours and cuts them again, and their
+/// words must be cleared, which takes as long as some thousand additions. So a few of them are kept.
+const SMALLEST_BLOCK: usize = 1 << 10;
+const MOST_BLOCKS: usize = 16;
+
+/// Freed blocks of the allocator, the oldest first.
+static BLOCKS: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
 
 /// Bytes, aligned for every element type. They still have their old contents.
 pub(super) enum HostMemory {
@@ -43,7 +51,10 @@ impl HostMemory {
                 return Ok(HostMemory::Pages(Some(pages)));
             }
         }
-        let (mut words, count) = (Vec::<u64>::new(), bytes.div_ceil(8));
+        let (mut words, count) = (Vec::<u64>::new(), bytes / 8);
+        if let Some(known) = known_block(count) {
+            return Ok(HostMemory::Heap(known));
+        }
         match words.try_reserve_exact(count) {
             Ok(()) => {
                 words.resize(count, 0);
@@ -51,6 +62,27 @@ impl HostMemory {
             }
             Err(_) => bail!(Memory, "no memory for {bytes} bytes on the CPU"),
         }
+    }
+}
+
+/// A kept block of this many words, with its old contents.
+pub(super) fn known_block(words: usize) -> Option<Vec<u64>> {
+    if 8 * words < SMALLEST_BLOCK {
+        return None;
+    }
+    let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = blocks.iter().rposition(|block| block.len() == words)?;
+    Some(blocks.remove(known))
+}
+
+/// Keeps a block for later.
+pub(super) fn keep_block(words: Vec<u64>) {
+    if (SMALLEST_BLOCK..SMALLEST).contains(&(8 * words.len())) {
+        let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+        if blocks.len() == MOST_BLOCKS {
+            blocks.remove(0);
+        }
+        blocks.push(words);
     }
 }
 
@@ -83,10 +115,16 @@ impl DerefMut for HostMemory {
     }
 }
 
-/// Keeps pages for later, and drops the oldest if there are too many.
+/// Keeps memory for later, and drops the oldest if there is too much.
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        let HostMemory::Pages(pages) = self else { return };
+        let pages = match self {
+            HostMemory::Heap(words) => {
+                keep_block(std::mem::take(words));
+                return;
+            }
+            HostMemory::Pages(pages) => pages,
+        };
         let Some(pages) = pages.take().filter(|pages| pages.len() <= SPARE) else { return };
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         idle.push(pages);

@@ -4,6 +4,7 @@ use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
 use super::bytes::with_memory;
 use super::lines::{LINE, to_line};
+use super::memory::{keep_block, known_block};
 use crate::error::{Result, bail};
 
 /// Memory for a tile of elements of any type, from a cache line's start on.
@@ -14,6 +15,12 @@ pub(super) struct Register {
     /// Its contents, which may serve the next tile: the address of one element, or the begin within a repeated row; and
     /// the number of elements.
     pub held: Option<(usize, usize)>,
+}
+
+impl Drop for Register {
+    fn drop(&mut self) {
+        keep_block(std::mem::take(&mut self.words));
+    }
 }
 
 impl Register {
@@ -43,7 +50,9 @@ impl Register {
     /// Takes memory at the first use, since most values are read in place or written to the result.
     pub(super) fn bytes_mut(&mut self, count: usize) -> &mut [u8] {
         if self.start + count > 8 * self.words.len() {
-            self.words = vec![0; (count + LINE).div_ceil(8)];
+            let words = (count + LINE).div_ceil(8);
+            keep_block(std::mem::take(&mut self.words));
+            self.words = known_block(words).unwrap_or_else(|| vec![0; words]);
             self.start = to_line(cast(&self.words));
         }
         &mut cast_mut(&mut self.words)[self.start..self.start + count]

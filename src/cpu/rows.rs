@@ -7,7 +7,7 @@
 use smallvec::SmallVec;
 
 use super::bytes::From;
-use super::engine::{self, Engine, Out};
+use super::engine::{self, Engine, Out, Prepared};
 use super::lines::{self, Stream};
 use super::memory::HostMemory;
 use super::threads::{self, Work};
@@ -102,7 +102,7 @@ fn run(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
 
 impl Job<'_> {
     fn task(&self, mut task: Task<'_>, stream: Option<&Stream>, scratch: &mut engine::Scratch) {
-        let Engine { row, inner, is_kept, .. } = self.engine;
+        let Prepared { row, inner, is_kept, .. } = *self.engine;
         let size = self.engine.program.dtype.size();
         if self.strip == inner {
             let all = row * inner;
@@ -165,11 +165,14 @@ fn input_of<'a>(
     input: &Input,
     same: impl Fn(&Input) -> bool,
 ) -> Result<From<'a>> {
-    if let Source::Scalar(bits) = input.source {
-        return Ok(From::Scalar(bits));
-    }
-    match program.inputs.iter().position(same) {
-        Some(i) => Ok(from[i]),
-        None => bail!(Kernel, "{:?} is no input of the program", input.source),
+    let is_own = |other: &Input| match input.source {
+        // The plan cache has another value for it.
+        Source::Scalar(_) => input.node.is_some() && input.node == other.node,
+        _ => same(other),
+    };
+    match (program.inputs.iter().position(is_own), &input.source) {
+        (Some(i), _) => Ok(from[i]),
+        (None, Source::Scalar(bits)) => Ok(From::Scalar(*bits)),
+        (None, _) => bail!(Kernel, "{:?} is no input of the program", input.source),
     }
 }

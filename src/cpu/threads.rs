@@ -72,6 +72,11 @@ impl Work {
         Work(elements.saturating_mul(steps + bytes * BYTE))
     }
 
+    /// The threads that do it.
+    pub(super) fn threads(self) -> usize {
+        1 + self.helpers(count() - 1)
+    }
+
     /// Threads worth waking beside the calling one.
     fn helpers(self, others: usize) -> usize {
         others.min(self.0 / WAKING)

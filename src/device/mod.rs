@@ -387,6 +387,10 @@ impl Device {
         Device(backend)
     }
 
+    pub(crate) fn as_backend(&self) -> &Arc<dyn Backend> {
+        &self.0
+    }
+
     pub(crate) fn backend(&self) -> Arc<dyn Backend> {
         self.0.clone()
     }

@@ -1,40 +1,19 @@
-//! Plan cache for expressions that are built anew in every iteration, with other tensors and constants. Expressions
-//! with one fingerprint share commands. The first evaluation records the fingerprint, and the second keeps its
-//! commands. From then on, running one writes its constants into a copy of the uniform blocks and binds its buffers:
-//! nothing is scheduled or planned again.
+//! Plans of the plan cache: commands that run with other operands and constants. Running one writes its constants into a
+//! copy of the uniform blocks and binds its buffers.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Weak;
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::lock::lock;
 use super::pipelines::Compiled;
-use crate::ir::{Fingerprint, Leaves, Storage};
+use crate::ir::{Leaves, Storage};
 use crate::lower::{Commands, Patch};
-
-/// Fingerprints that are kept. When there are more, all are dropped: those in use are soon known again.
-const MOST: usize = 512;
 
 /// Commands, with the pipeline of each dispatch.
 #[derive(Debug)]
 pub(super) struct Work {
     pub commands: Commands,
     pub compiled: SmallVec<[Weak<Compiled>; 1]>,
-}
-
-/// The state of a fingerprint.
-#[derive(Debug, Default)]
-pub(super) struct Plans(Mutex<FxHashMap<Fingerprint, Known>>);
-
-#[derive(Clone, Debug)]
-enum Known {
-    /// It was run once, as most are.
-    Once,
-    Again,
-    Plan(Arc<CachedPlan>),
-    /// Its commands cannot be reused, as a constant has no place of its own in them.
-    Never,
 }
 
 /// Commands that run with other operands and constants.
@@ -47,47 +26,22 @@ pub(super) struct CachedPlan {
     pub constants: SmallVec<[(Patch, usize); 4]>,
 }
 
-impl Plans {
-    /// The state of the expression that is about to run.
-    pub(super) fn find(&self, print: &Fingerprint) -> Option<Arc<CachedPlan>> {
-        let mut all = lock(&self.0);
-        match all.get_mut(print) {
-            Some(Known::Plan(plan)) => return Some(plan.clone()),
-            Some(known @ Known::Once) => *known = Known::Again,
-            Some(_) => {}
-            None => {
-                if all.len() >= MOST {
-                    all.clear();
-                }
-                all.insert(print.clone(), Known::Once);
-            }
-        }
-        None
-    }
-
-    /// Keeps the commands of an expression with these leaves, from its second run on.
-    pub(super) fn keep(&self, print: Fingerprint, leaves: &Leaves<'_>, work: Work, operands: &[Storage]) {
-        if !matches!(lock(&self.0).get(&print), Some(Known::Again)) {
-            return;
+impl CachedPlan {
+    /// The plan of an expression with these leaves. `None` if a constant has no place of its own in the commands.
+    pub(super) fn new(leaves: &Leaves<'_>, work: Work, operands: &[Storage]) -> Option<CachedPlan> {
+        // Kernels of reductions have no places of constants.
+        if leaves.reduces && !leaves.constants.is_empty() {
+            return None;
         }
         let constants = work.commands.constants.iter().map(|&patch| {
             let is_own = |&(_, node): &(u64, usize)| node == patch.node;
             Some((patch, leaves.constants.iter().position(is_own)?))
         });
-        let known = operands
-            .iter()
-            .map(|storage| leaves.find(storage))
-            .collect::<Option<_>>()
-            .zip(constants.collect());
-        let known = match known {
-            Some((operands, constants)) => Known::Plan(Arc::new(CachedPlan { work, operands, constants })),
-            None => Known::Never,
-        };
-        lock(&self.0).insert(print, known);
+        let constants = constants.collect::<Option<_>>()?;
+        let operands = operands.iter().map(|storage| leaves.find(storage)).collect::<Option<_>>()?;
+        Some(CachedPlan { work, operands, constants })
     }
-}
 
-impl CachedPlan {
     /// The words of a dispatch's uniform block, with the constants of some leaves.
     pub(super) fn words(&self, dispatch: usize, leaves: &Leaves<'_>) -> SmallVec<[u32; 64]> {
         let mut words = SmallVec::from_slice(&self.work.commands.dispatches[dispatch].plan.launch.words);

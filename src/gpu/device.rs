@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::batch::Work;
 use super::budget;
 use super::buffer::{Bound, Buffer, Buffers, Memory, Shared, buffers};
-use super::cached::Plans;
+use super::cached::CachedPlan;
 use super::connection::Connection;
 use super::drivers::{self, Driver, PADDING};
 use super::limits;
@@ -20,7 +20,7 @@ use super::session::Session;
 use super::transfer::{self, Source, Transfer};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::ir::{Body, KernelTime, Math, Program, Step, Storage};
+use crate::ir::{Body, KernelTime, Math, Plans, Program, Step, Storage};
 use crate::lower::Cuts;
 use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Makes, Plan};
 
@@ -43,7 +43,7 @@ pub(crate) struct Gpu {
     /// The target of plans: the adapter and this handle.
     pub(super) adapter: plan::Target,
     /// The plan cache.
-    pub(super) plans: Arc<Plans>,
+    pub(super) plans: Arc<Plans<CachedPlan>>,
     /// The session that collects work for a caller's encoder, if any.
     pub(super) session: Option<Arc<Session>>,
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use smallvec::SmallVec;
 
 use super::buffer::{Bound, bound};
-use super::cached::Work;
+use super::cached::{CachedPlan, Work};
 use super::device::{Gpu, Parts};
 use super::pipelines::Compiled;
 use crate::dtype::DType;
@@ -61,7 +61,7 @@ pub(super) fn run(
     let work = Work { commands, compiled: compiled.iter().map(Arc::downgrade).collect() };
     let results = execute(gpu, &work, |slot| &operands[slot], AS_PLANNED)?;
     if let Some((print, leaves)) = known {
-        gpu.plans.keep(print, &leaves, work, &operands);
+        gpu.plans.keep(print, || CachedPlan::new(&leaves, work, &operands));
     } else if let Some(schedule) = again {
         let parts = Arc::downgrade(&gpu.parts);
         let operands = operands.into_iter().collect();

@@ -4,7 +4,7 @@
 //!
 //! 1. the recording (`recorder.rs`), or the work of a session (`session.rs`)
 //! 2. buffers that the caller knows (`buffer.rs`)
-//! 3. the plan cache (`cached.rs`); compiled pipelines, then their file (`pipelines.rs`)
+//! 3. the plan cache (`ir/plans.rs`); compiled pipelines, then their file (`pipelines.rs`)
 //! 4. the [`Gate`] of adapters of GL
 //! 5. idle buffers, pages and bind groups (`pool.rs`)
 //! 6. the state of a read-back (`transfer.rs`)

@@ -34,11 +34,14 @@ enum Tag {
     Tensor,
     Constant,
     Index,
+    Reduce,
+    Scan,
+    Shared,
 }
 
 impl Fingerprint {
-    /// The fingerprint of an expression of a few operations on views, evaluated or written to elements of a storage;
-    /// and its leaves, that storage among them.
+    /// The fingerprint of an expression of a few operations and reductions of views, evaluated or written to elements of a
+    /// storage; and its leaves, that storage among them.
     pub(crate) fn of<'a>(
         root: &'a Arc<Node>,
         to: Option<(&'a Storage, &'a Layout)>,
@@ -78,6 +81,17 @@ impl Fingerprint {
                     words.push(head(Tag::Index, 0));
                     push(&mut words, layout);
                 }
+                NodeKind::Reduce(reduce) => {
+                    leaves.reduces = true;
+                    words.push(head(Tag::Reduce, reduce.op as usize));
+                    words.push((reduce.axes.start as u64) << 32 | reduce.axes.end as u64);
+                }
+                NodeKind::Scan(scan) => {
+                    leaves.reduces = true;
+                    words.push(head(Tag::Scan, scan.op as usize));
+                    words.push((scan.axis as u64) << 1 | u64::from(scan.exclusive));
+                }
+                NodeKind::Shared => words.push(head(Tag::Shared, 0)),
                 _ => return None,
             }
             // Pushed one by one: `extend` costs more than a few words.
@@ -154,7 +168,18 @@ mod tests {
             [print(&(&x + 1.0)).unwrap().0, into(&x), into(&y), into(&wide.slice(1, ..3).tensor().unwrap())];
         assert!((0..forms.len()).all(|i| !forms[..i].contains(&forms[i])));
 
-        assert!(print(&x.sum(0)).is_none());
+        // Reductions by op and axes, and what is stored.
+        let reduced = [
+            of(x.sum(0)),
+            of(x.sum(1)),
+            of(x.amax(0)),
+            of(x.cumsum(0)),
+            of(x.cumsum(1)),
+            of((&x + 1.0).shared()),
+        ];
+        assert!((0..reduced.len()).all(|i| reduced[..i].iter().all(|before| before.0 != reduced[i].0)));
+        assert_eq!(reduced[0].0, of(y.sum(0)).0);
+        assert!(print(&x.sort(0)).is_none());
         let long = (0..40).fold(x.expr(), |all, i| all + i as f32);
         assert!(print(&long).is_none());
     }

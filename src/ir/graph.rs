@@ -184,6 +184,8 @@ pub(crate) struct Program {
     pub results: SmallVec<[Value; 1]>,
     /// The kind.
     pub kind: ProgramKind,
+    /// The CPU path's code for it.
+    pub ready: Kept,
 }
 
 /// A part of a schedule that is computed on its own, and stored.
@@ -238,6 +240,8 @@ pub(crate) struct Leaves<'a> {
     pub storages: SmallVec<[&'a Storage; 8]>,
     /// Constants, as their bits, each with the address of its node.
     pub constants: SmallVec<[(u64, usize); 8]>,
+    /// Whether the expression reduces or scans.
+    pub reduces: bool,
 }
 
 /// Storages, one for each result.

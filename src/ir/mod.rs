@@ -3,8 +3,8 @@
 //! Each file uses only those before it: the table of ops ([`mod@op`]), [`scalar`]s, checked and [`written`] functions
 //! of users, [`value`]s, a [`small_map`], [`kept`] results, random words ([`philox`]) and [`answers`] of devices;
 //! [`callee`]s, the table of reductions ([`mod@reduce`]), keys that [`sort`] elements, and [`typing`]; the [`body`] of
-//! a step; the types of the [`graph`]; their methods ([`node`], [`program`], [`storage`]) and the [`fingerprint`] of an
-//! expression; the [`builder`] of programs; programs of [`parts`] of others, and of nodes ([`flatten`], [`rows`]); and
+//! a step; the types of the [`graph`]; their methods ([`node`], [`program`], [`storage`]) the [`fingerprint`] of an
+//! expression, and the [`plans`] of fingerprints; the [`builder`] of programs; programs of [`parts`] of others, and of nodes ([`flatten`], [`rows`]); and
 //! a schedule's [`stage`].
 
 mod answers;
@@ -20,6 +20,7 @@ mod node;
 mod op;
 mod parts;
 pub(crate) mod philox;
+mod plans;
 mod program;
 mod reduce;
 mod rows;
@@ -51,6 +52,7 @@ pub(crate) use node::LoopTable;
 pub use op::Math;
 pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op, is_costly};
 pub(crate) use parts::Product;
+pub(crate) use plans::Plans;
 pub(crate) use program::{Frame, MOST_TURNS};
 pub(crate) use reduce::{
     ACCUMULATORS, BLOCK, CHUNK, GROUP, LONGEST_PRODUCT, LONGEST_ROW, ReduceAxes, ReduceOp, ScanAxis,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    Body, Input, Loop, Program, ProgramKind, ReduceAxes, ReduceOp, RowFused, Source, Step, Storage, Value,
-    numbered,
+    Body, Input, Kept, Loop, Program, ProgramKind, ReduceAxes, ReduceOp, RowFused, Source, Step, Storage,
+    Value, numbered,
 };
 use crate::dtype::DType;
 use crate::error::Result;
@@ -67,7 +67,15 @@ impl Program {
         steps: Vec<Step>,
         results: SmallVec<[Value; 1]>,
     ) -> Program {
-        Program { shape, dtype, inputs, steps: Arc::new(steps), results, kind: ProgramKind::Map }
+        Program {
+            shape,
+            dtype,
+            inputs,
+            steps: Arc::new(steps),
+            results,
+            kind: ProgramKind::Map,
+            ready: Kept::default(),
+        }
     }
 
     /// A program that copies one input.
@@ -86,6 +94,8 @@ impl Program {
         for input in &mut self.inputs {
             input.source = each(input)?;
         }
+        // What is kept may be for the sources.
+        self.ready = Kept::default();
         Ok(self)
     }
 

@@ -25,7 +25,6 @@ mod pack;
 mod rows;
 mod unroll;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -34,7 +33,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::ir::{
-    Input, Kept, Known, Node, NodeKind, Op, Program, Results, Schedule, Source, Stage, Storage, Value, cost,
+    Input, Kept, Known, Node, NodeKind, Op, Program, Schedule, Source, Stage, Storage, Value, cost,
 };
 use crate::layout::Shape;
 use crate::tuning::costs::{COSTLY, LEAST_SPARED, MOST_COST, NARROWING};
@@ -179,7 +178,7 @@ impl Schedule {
         mut instead: impl FnMut(&Storage, DType) -> Result<Storage>,
     ) -> Result<Schedule> {
         let mut known: BTreeMap<usize, Storage> = BTreeMap::new();
-        let mut each = |input: &Input| {
+        self.over_sources(|input| {
             let Source::Tensor(storage) = &input.source else { return Ok(input.source.clone()) };
             let other = match known.get(&storage.address()) {
                 Some(other) => other.clone(),
@@ -187,22 +186,14 @@ impl Schedule {
             };
             known.insert(storage.address(), other.clone());
             Ok(Source::Tensor(other))
-        };
+        })
+    }
+
+    /// The same over other sources.
+    pub(crate) fn over_sources(&self, mut each: impl FnMut(&Input) -> Result<Source>) -> Result<Schedule> {
         let stages = self.stages.iter().map(|stage| stage.clone().over(&mut each)).collect::<Result<_>>()?;
         let last = self.last.clone().over(&mut each)?;
         Ok(Schedule { stages, last, finished: self.finished.clone(), ready: Kept::default() })
-    }
-
-    /// Computes all stages but the last with `each`, and returns the last, ready to run. Results are dropped after
-    /// their last reader.
-    pub(crate) fn run(&self, mut each: impl FnMut(&Stage) -> Result<Results>) -> Result<Cow<'_, Stage>> {
-        let mut results: BTreeMap<usize, Results> = BTreeMap::new();
-        for (i, stage) in self.stages.iter().enumerate() {
-            let own = each(&*bound(stage, &results)?)?;
-            results.insert(i, own);
-            self.finished[i].iter().for_each(|stage| drop(results.remove(stage)));
-        }
-        bound(&self.last, &results)
     }
 }
 
@@ -236,19 +227,4 @@ fn numbers(values: &mut SmallVec<[Value; 1]>) -> SmallVec<[usize; 1]> {
         })
     };
     all.into_iter().map(number).collect()
-}
-
-/// A stage that reads other stages' results from their storages.
-fn bound<'a>(stage: &'a Stage, results: &BTreeMap<usize, Results>) -> Result<Cow<'a, Stage>> {
-    if stage.stages().next().is_none() {
-        return Ok(Cow::Borrowed(stage));
-    }
-    let own = stage.clone().over(|input| {
-        let Source::Stage { stage, result } = input.source else { return Ok(input.source.clone()) };
-        match results.get(&stage).and_then(|results| results.get(result)) {
-            Some(storage) => Ok(Source::Tensor(storage.clone())),
-            None => bail!(Kernel, "stage {stage} is read before it is run"),
-        }
-    });
-    own.map(Cow::Owned)
 }

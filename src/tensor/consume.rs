@@ -400,7 +400,7 @@ impl Device {
         to: Destination<'_>,
         schedule: impl FnOnce() -> Result<Arc<Schedule>>,
     ) -> Result<Results> {
-        let backend = self.backend();
+        let backend = self.as_backend();
         let into = match to {
             Destination::New => None,
             Destination::Into(places) => places.first().copied(),
@@ -416,8 +416,8 @@ impl Device {
         }
         let schedule = schedule()?;
         match Arc::try_unwrap(schedule) {
-            Ok(own) => backend.run(Cow::Owned(own), to, print),
-            Err(kept) => backend.run(Cow::Borrowed(&kept), to, print),
+            Ok(own) => backend.clone().run(Cow::Owned(own), to, print),
+            Err(kept) => backend.clone().run(Cow::Borrowed(&kept), to, print),
         }
     }
 

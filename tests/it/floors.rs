@@ -35,7 +35,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["callee", "reduce", "sort", "typing"],
             &["body"],
             &["graph"],
-            &["fingerprint", "node", "program", "storage"],
+            &["fingerprint", "node", "plans", "program", "storage"],
             &["builder"],
             &["flatten", "parts", "rows"],
             &["stage"],
@@ -100,8 +100,11 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "cpu",
         &[
-            &["bytes", "convert", "explain", "integers", "memory", "narrow", "random", "single", "threads"],
-            &["erfc", "lines", "lookup", "reorder"],
+            &[
+                "bytes", "cached", "convert", "explain", "integers", "memory", "narrow", "random", "single",
+                "threads",
+            ],
+            &["buffer", "erfc", "lines", "lookup", "reorder"],
             &["ahead", "load", "math", "registers"],
             &["kernels", "reduce"],
             &["combine", "jobs"],
@@ -110,6 +113,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["eval", "scan"],
             &["contract", "fold", "join", "sort"],
             &["rows"],
+            &["execute"],
         ],
     ),
     (

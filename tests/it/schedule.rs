@@ -224,6 +224,35 @@ fn a_blur_of_a_power_computes_it_once() {
     });
 }
 
+/// A device that knows a reduction, a scan or a stored part reads its own tensors and constants in each iteration.
+#[test]
+fn loops_reduce_anew() {
+    on_every_device(|device| {
+        for turn in 0..5 {
+            let number = |i: usize| ((i * 7 + turn * 5) % 11) as f32;
+            let x = device.upload(&(0..24).map(number).collect::<Vec<f32>>(), [4, 6]).unwrap();
+            let scale = (turn + 1) as f32;
+            let place = |i: usize, j: usize| number(6 * i + j);
+            let column = |j: usize| (0..4).map(|i| place(i, j)).sum::<f32>();
+            let row = |i: usize| (0..6).map(|j| place(i, j)).sum::<f32>();
+            let all = |of: &dyn Fn(usize, usize) -> f32| -> Vec<f32> {
+                (0..24).map(|k| of(k / 6, k % 6)).collect()
+            };
+            let to_vec = |expr: Expr<f32>| expr.eval().unwrap().to_vec().unwrap();
+            let place_of = format!("{}, turn {turn}", device.name());
+            assert_eq!(to_vec(x.sum(0)), (0..6).map(column).collect::<Vec<f32>>(), "{place_of}");
+            let scaled: Vec<f32> = (0..6).map(|j| column(j) * scale - scale).collect();
+            assert_eq!(to_vec((&x * scale).sum(0) - scale), scaled, "{place_of}");
+            let beside = all(&|i, j| (place(i, j) * scale + row(i)) * scale);
+            assert_eq!(to_vec((&x * scale + x.sum_to([4, 1])) * scale), beside, "{place_of}");
+            let before = all(&|i, j| (0..=j).map(|j| place(i, j) + scale).sum());
+            assert_eq!(to_vec((&x + scale).cumsum(1)), before, "{place_of}");
+            let stored = all(&|i, j| (place(i, j) + scale) * scale);
+            assert_eq!(to_vec((&x + scale).shared() * scale), stored, "{place_of}");
+        }
+    });
+}
+
 /// A device reuses a plan for a similar expression. Each iteration of a loop reads its own tensors, constants and views. An
 /// expression of another form does not get the plan.
 #[test]

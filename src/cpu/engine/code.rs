@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{ASKING, Engine};
+use super::{ASKING, Engine, Kept, Prepared};
 use crate::cpu::bytes::{From, LARGEST_NEAR};
 use crate::cpu::combine::{self, Loops, Values};
 use crate::cpu::kernels::PART;
@@ -93,17 +93,7 @@ impl<'a> Engine<'a> {
     /// Instructions of a program without reductions, for empty tiles: tiles are whole rows of `row` elements, which are
     /// the whole last axis, or 1.
     pub(in crate::cpu) fn new(program: &'a Program, from: &'a [From<'a>], row: usize) -> Result<Self> {
-        let axis = program.shape.iter().rposition(|&n| n > 1).unwrap_or(0);
-        let is_one = |(input, from): (&Input, &From<'_>)| {
-            let stays = input.layout.strides().get(axis) == Some(&0) && !matches!(from, From::Output);
-            row > 1 && stays && !input.is_table()
-        };
-        let inputs = program.inputs.iter().zip(from);
-        let of_row = ByValue::of(inputs.map(is_one), &program.steps, |step, of_row| {
-            row > 1 && step.op != Op::Lookup && step.args.iter().all(|&arg| of_row[arg])
-        });
-        let rows = RowFused { axes: axis..axis + 1, reductions: Vec::new(), kept: false };
-        Engine::of(program, from, &rows, [row, 1], of_row)
+        Engine::kept(program, from, row, || Prepared::new(program, from, row))
     }
 
     /// Instructions of a row-fused program.
@@ -114,16 +104,59 @@ impl<'a> Engine<'a> {
     ) -> Result<Self> {
         let [row, inner] = [rows.axes.clone(), rows.axes.end..program.shape.rank()]
             .map(|axes| program.shape[axes].iter().product());
-        Engine::of(program, from, rows, [row, inner], program.levels().of_row)
+        let prepare = || Prepared::of(program, from, rows, [row, inner], program.levels().of_row);
+        Engine::kept(program, from, row, prepare)
+    }
+
+    /// The engine of what is kept with the program, or is made now. Memory that is read and written is a case of its own.
+    fn kept(
+        program: &'a Program,
+        from: &'a [From<'a>],
+        row: usize,
+        prepare: impl Fn() -> Result<Prepared>,
+    ) -> Result<Self> {
+        let is_apart = !from.iter().any(|from| matches!(from, From::Output));
+        let known = || program.ready.get::<Prepared>().filter(|known| is_apart && known.row == row);
+        if known().is_none() && is_apart && program.ready.again() {
+            program.ready.put(prepare()?);
+        }
+        let prepared = match known() {
+            Some(known) => Kept::Program(known),
+            None => Kept::Run(Box::new(prepare()?)),
+        };
+        Ok(Engine {
+            program,
+            from,
+            prepared,
+            most: 0,
+            turned: SmallVec::from_elem(false, from.len()),
+            chunk: 0,
+        })
+    }
+}
+
+impl Prepared {
+    fn new(program: &Program, from: &[From<'_>], row: usize) -> Result<Prepared> {
+        let axis = program.shape.iter().rposition(|&n| n > 1).unwrap_or(0);
+        let is_one = |(input, from): (&Input, &From<'_>)| {
+            let stays = input.layout.strides().get(axis) == Some(&0) && !matches!(from, From::Output);
+            row > 1 && stays && !input.is_table()
+        };
+        let inputs = program.inputs.iter().zip(from);
+        let of_row = ByValue::of(inputs.map(is_one), &program.steps, |step, of_row| {
+            row > 1 && step.op != Op::Lookup && step.args.iter().all(|&arg| of_row[arg])
+        });
+        let rows = RowFused { axes: axis..axis + 1, reductions: Vec::new(), kept: false };
+        Prepared::of(program, from, &rows, [row, 1], of_row)
     }
 
     fn of(
-        program: &'a Program,
-        from: &'a [From<'a>],
+        program: &Program,
+        from: &[From<'_>],
         rows: &RowFused,
         [row, inner]: [usize; 2],
         of_row: ByValue<bool>,
-    ) -> Result<Self> {
+    ) -> Result<Prepared> {
         let one = |layout: Layout, axis: usize| layout.slice(axis as isize, 0..1, 1);
         let reader = |(input, is_one): (&Input, &bool)| -> Result<Reader> {
             Ok(Reader::new(&match *is_one && !input.source.is_row() {
@@ -164,9 +197,7 @@ impl<'a> Engine<'a> {
         let sizes = ByValue::of(inputs, &program.steps, |step, _| step.size());
         let code = ordered(program, loops, reductions)?;
         let asks = code.len() >= ASKING && From::bytes(from) > LARGEST_NEAR;
-        Ok(Engine {
-            program,
-            from,
+        Ok(Prepared {
             readers,
             code,
             registers,
@@ -177,11 +208,8 @@ impl<'a> Engine<'a> {
             of_row,
             spread,
             is_kept: rows.kept,
-            most: 0,
             asks,
             in_loops,
-            turned: vec![false; program.inputs.len()],
-            chunk: 0,
         })
     }
 }

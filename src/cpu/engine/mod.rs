@@ -4,6 +4,8 @@
 mod code;
 mod values;
 
+use std::ops::Deref;
+
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
@@ -24,10 +26,9 @@ use crate::ir::{ByValue, Program, Value, is_costly, numbered};
 /// Programs with at least this many instructions prefetch. The processor guesses the stream of shorter ones.
 const ASKING: usize = 3;
 
-/// A program, ready to run: readers of its inputs, its instructions, and a register for each value.
-pub(super) struct Engine<'a> {
-    pub program: &'a Program,
-    pub from: &'a [From<'a>],
+/// What is found out about a program before it runs, and kept with it: readers of its inputs, its instructions, and a
+/// register for each value.
+pub(super) struct Prepared {
     pub readers: Vec<Reader>,
     pub code: Vec<Instr>,
     registers: ByValue<usize>,
@@ -43,14 +44,21 @@ pub(super) struct Engine<'a> {
     spread: ByValue<bool>,
     /// Whether the result is of the row too.
     pub is_kept: bool,
-    /// The most elements of a tile.
-    pub most: usize,
     /// Whether a tile prefetches for the next one of its chunk.
     asks: bool,
     /// Tables of loops.
     in_loops: Vec<bool>,
+}
+
+/// A program, ready to run over its inputs' memory.
+pub(super) struct Engine<'a> {
+    pub program: &'a Program,
+    pub from: &'a [From<'a>],
+    prepared: Kept<'a>,
+    /// The most elements of a tile.
+    pub most: usize,
     /// Inputs whose rows lie across memory. They are gathered a chunk at a time.
-    pub turned: Vec<bool>,
+    pub turned: SmallVec<[bool; 8]>,
     /// Elements of such a chunk.
     pub chunk: usize,
 }
@@ -64,21 +72,43 @@ pub(super) struct Out<'a> {
 /// Memory of one thread.
 pub(super) struct Scratch {
     registers: Vec<Register>,
-    /// A chunk of each transposed input.
+    /// A chunk of each transposed input, if there is one.
     turned: Vec<Vec<u64>>,
     /// The first element of a chunk, and the end.
     start: usize,
     end: usize,
-    /// For each value, in this tile.
-    places: ByValue<Place>,
-    /// Whether all elements of a value are equal in this tile. Then there is one part.
-    equal: ByValue<bool>,
-    /// Values of the row, one element for each row.
-    spread: ByValue<Register>,
+    values: ByValue<InTile>,
     /// Memory where accumulators become one, and where a part is repeated.
     buffer: Register,
     expanded: Register,
     tile: Tile,
+}
+
+/// A value in this tile.
+#[derive(Default)]
+struct InTile {
+    place: Place,
+    /// Whether all elements are equal. Then there is one part.
+    equal: bool,
+    /// A value of the row, repeated for each element.
+    spread: Register,
+}
+
+/// What is prepared: kept with the program, or made for this run.
+enum Kept<'a> {
+    Program(&'a Prepared),
+    Run(Box<Prepared>),
+}
+
+impl Deref for Engine<'_> {
+    type Target = Prepared;
+
+    fn deref(&self) -> &Prepared {
+        match &self.prepared {
+            Kept::Program(prepared) => prepared,
+            Kept::Run(prepared) => prepared,
+        }
+    }
 }
 
 impl<'a> Engine<'a> {
@@ -95,12 +125,10 @@ impl<'a> Engine<'a> {
         });
         Scratch {
             registers: (0..self.register_count).map(|_| Register::default()).collect(),
-            turned: words.collect(),
+            turned: if self.turned.contains(&true) { words.collect() } else { Vec::new() },
             start: 0,
             end: 0,
-            places: self.program.by_value(Place::Register),
-            equal: self.program.by_value(false),
-            spread: self.spread.map(|_, _| Register::default()),
+            values: self.sizes.map(|_, _| InTile::default()),
             buffer: Register::default(),
             expanded: Register::default(),
             tile: Tile::default(),
@@ -165,7 +193,8 @@ impl<'a> Engine<'a> {
                 continue;
             }
             let before = out.as_ref().map_or(&[][..], |out| out.bytes);
-            (scratch.places[value], scratch.equal[value]) = self.place(i, input, scratch, before);
+            (scratch.values[value].place, scratch.values[value].equal) =
+                self.place(i, input, scratch, before);
             self.spread(value, scratch);
         }
         let mut ask = next.map(|next| next.in_steps(self.code.len()));
@@ -201,8 +230,8 @@ impl<'a> Engine<'a> {
     fn map(&self, own: &Loop, out: Option<Out<'_>>, scratch: &mut Scratch) {
         let value = own.value;
         let of_row = self.of_row[value];
-        let equal = !own.args.is_empty() && own.args.iter().all(|&arg| scratch.equal[arg]);
-        scratch.equal[value] = equal;
+        let equal = !own.args.is_empty() && own.args.iter().all(|&arg| scratch.values[arg].equal);
+        scratch.values[value].equal = equal;
         let target = self.registers[value];
         // Taken out, so that others can be read.
         let mut register = std::mem::take(&mut scratch.registers[target]);

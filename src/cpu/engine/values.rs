@@ -13,11 +13,12 @@ use crate::cpu::registers::Register;
 use crate::ir::{Input, Value};
 
 /// The place of a value's elements.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) enum Place {
     /// In an input's memory, or its transposed chunk, from a byte on.
     Source(usize, usize),
     Turned(usize, usize),
+    #[default]
     Register,
     /// A table: the addresses of its elements without the indices. Without a stride the addresses are in its register.
     Walk(usize, isize),
@@ -76,13 +77,13 @@ impl<'a> Engine<'a> {
         let Some(i) = table.input() else { return };
         let input = &self.program.inputs[i];
         let From::Bytes(source) = self.from[i] else { return };
-        let equal = own.args.iter().all(|&arg| scratch.equal[arg]);
+        let equal = own.args.iter().all(|&arg| scratch.values[arg].equal);
         let count = if equal { length.min(PART) } else { length };
         let target = self.registers[value];
         let mut register = std::mem::take(&mut scratch.registers[target]);
         register.held = None;
         let size = self.sizes[value];
-        let mut walk = match scratch.places[table] {
+        let mut walk = match scratch.values[table].place {
             Place::Walk(at, stride) => Addresses::Run(at as isize, stride),
             _ => Addresses::Each(cast(scratch.registers[self.registers[table]].bytes(8 * count))),
         };
@@ -91,7 +92,7 @@ impl<'a> Engine<'a> {
             let values: &[i32] = cast(self.value(index, scratch));
             match &mut walk {
                 // One index for all elements.
-                Addresses::Run(at, _) if scratch.equal[index] => {
+                Addresses::Run(at, _) if scratch.values[index].equal => {
                     *at += values[0] as isize * extent.stride;
                 }
                 _ => varying.push((values, extent.stride)),
@@ -106,18 +107,18 @@ impl<'a> Engine<'a> {
             }
         };
         drop(varying);
-        (scratch.places[value], scratch.equal[value]) = (place, equal);
+        (scratch.values[value].place, scratch.values[value].equal) = (place, equal);
         scratch.registers[target] = register;
     }
 
     /// Repeats a value of the row for each element, if it is read so.
     pub(super) fn spread(&self, value: Value, scratch: &mut Scratch) {
-        if !self.spread[value] || scratch.equal[value] {
+        if !self.spread[value] || scratch.values[value].equal {
             return;
         }
         let Tile { rows, columns, .. } = scratch.tile;
         let columns = columns.unwrap_or(self.inner);
-        let mut register = std::mem::take(&mut scratch.spread[value]);
+        let mut register = std::mem::take(&mut scratch.values[value].spread);
         let size = self.sizes[value];
         let to = register.bytes_mut(self.spread_count(scratch) * size);
         let from = self.read(value, true, scratch);
@@ -134,7 +135,7 @@ impl<'a> Engine<'a> {
                 }
             }
         });
-        scratch.spread[value] = register;
+        scratch.values[value].spread = register;
     }
 
     /// Elements of a repeated value of the row; for one row, a part.
@@ -169,11 +170,12 @@ impl<'a> Engine<'a> {
     #[inline]
     pub(in crate::cpu) fn read<'s>(&'s self, value: Value, by_row: bool, scratch: &'s Scratch) -> &'s [u8] {
         let elements = scratch.tile.count(by_row);
-        if self.of_row[value] && !by_row && !scratch.equal[value] {
-            return scratch.spread[value].bytes(self.spread_count(scratch) * self.sizes[value]);
+        if self.of_row[value] && !by_row && !scratch.values[value].equal {
+            return scratch.values[value].spread.bytes(self.spread_count(scratch) * self.sizes[value]);
         }
-        let bytes = if scratch.equal[value] { elements.min(PART) } else { elements } * self.sizes[value];
-        let source = match scratch.places[value] {
+        let bytes =
+            if scratch.values[value].equal { elements.min(PART) } else { elements } * self.sizes[value];
+        let source = match scratch.values[value].place {
             Place::Source(i, at) => match self.from[i] {
                 From::Bytes(source) => Some((source, at)),
                 _ => None,

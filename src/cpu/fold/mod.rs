@@ -14,6 +14,7 @@ use super::bytes::{From, LARGEST_NEAR};
 use super::combine::{self, Loops, Values};
 use super::engine::{self, Engine};
 use super::eval;
+use super::kernels::PART;
 use super::memory::HostMemory;
 use super::registers::Register;
 use super::reorder::Reordered;
@@ -107,9 +108,10 @@ struct Scratch {
     /// Where accumulators become one.
     buffer: HostMemory,
     /// For each result, if rows are not reduced in place.
-    accumulators: Vec<HostMemory>,
+    accumulators: SmallVec<[Register; 1]>,
     /// For a block of one value.
     expanded: Register,
+    /// A part of identities.
     identity: Register,
 }
 
@@ -131,7 +133,8 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
     let rows = count.min(block);
     let together = engine.most / (rows * inner);
     // Fewer columns, if threads would be idle.
-    let strips = (2 * threads::count()).div_ceil(outer * cuts);
+    let work = Work::of(program, elements);
+    let strips = if work.threads() > 1 { (2 * work.threads()).div_ceil(outer * cuts) } else { 1 };
     let are_read = program.results.iter().all(|result| matches!(result, Value::Input(_)));
     let most = if are_read { STRIP } else { engine.most };
     let strip = inner.div_ceil(strips).clamp(LEAST_STRIP.min(most), most);
@@ -148,7 +151,7 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
         asks: From::bytes(from) > LARGEST_NEAR,
         size: dtype.size(),
         identity: reduce.op.identity(dtype),
-        work: Work::of(program, elements),
+        work,
     };
     match combine::of(reduce.op, dtype)? {
         Loops::Indexes(loops) => job.indexes(&loops, outs),
@@ -209,13 +212,13 @@ impl Job<'_> {
     fn scratch(&self) -> Result<Scratch> {
         let most = self.engine.most * self.size;
         let accumulators = ACCUMULATORS.min(self.count) * self.strip * self.size;
-        let results = self.engine.program.results.iter().filter(|_| self.together == 0);
+        let results = self.engine.program.results.iter();
         Ok(Scratch {
             block: self.engine.scratch(),
             buffer: HostMemory::take(if self.together > 0 { 2 * most } else { accumulators / 2 * 3 })?,
-            accumulators: results.map(|_| HostMemory::take(accumulators)).collect::<Result<_>>()?,
-            expanded: Register::of(most)?,
-            identity: Register::of_equal(self.identity, self.size, self.engine.most)?,
+            accumulators: results.map(|_| Register::default()).collect(),
+            expanded: Register::default(),
+            identity: Register::of_equal(self.identity, self.size, PART)?,
         })
     }
 
@@ -256,7 +259,7 @@ impl Job<'_> {
                 _ => self.matrices(loops, number, &mut outs, scratch),
             });
             // The identity makes a sum's -0 a +0, and changes nothing else.
-            let identity = scratch.identity.bytes(self.engine.most * self.size);
+            let identity = scratch.identity.bytes(PART * self.size);
             for out in task.outs.iter_mut().flat_map(|out| out.chunks_mut(identity.len())) {
                 (loops.accumulate)(out, &identity[..out.len()]);
             }
@@ -325,7 +328,9 @@ impl Job<'_> {
         let Scratch { block, buffer, accumulators, expanded, identity } = scratch;
         let (count, most) = (ACCUMULATORS.min(rows), self.engine.most);
         let all = count * columns;
-        for to in accumulators.iter_mut().flat_map(|to| to[..all * self.size].chunks_mut(most * self.size)) {
+        for to in
+            accumulators.iter_mut().flat_map(|to| to.bytes_mut(all * self.size).chunks_mut(PART * self.size))
+        {
             to.copy_from_slice(identity.bytes(to.len()));
         }
         // Rows side by side, or apart.
@@ -338,12 +343,12 @@ impl Job<'_> {
             let to = done % all * self.size..all.min(done % all + length) * self.size;
             for (&result, accumulators) in self.engine.program.results.iter().zip(&mut *accumulators) {
                 let x = self.engine.all(result, expanded, block);
-                (loops.accumulate)(&mut accumulators[to.clone()], x);
+                (loops.accumulate)(&mut accumulators.bytes_mut(all * self.size)[to.clone()], x);
             }
             done += length;
         }
         for (x, out) in accumulators.iter().zip(outs) {
-            (loops.blocks)([count, columns, columns], &x[..all * self.size], buffer, out);
+            (loops.blocks)([count, columns, columns], x.bytes(all * self.size), buffer, out);
         }
     }
 }
