@@ -56,6 +56,9 @@ pub(super) fn laid_out(dtype: DType, held: &[u8], layout: Layout, out: &mut [u8]
 
 /// Runs a program over all of its elements, in row-major order, into `out`.
 pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+    if out.is_empty() {
+        return Ok(());
+    }
     let count = out.len() / program.dtype.size();
     let short = program.shape.iter().rfind(|&&n| n > 1).filter(|&&n| n <= SHORT_ROW && n < count);
     let short = short.copied().unwrap_or(1);
