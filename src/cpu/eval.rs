@@ -56,6 +56,9 @@ pub(super) fn laid_out(dtype: DType, held: &[u8], layout: Layout, out: &mut [u8]
 
 /// Runs a program over all of its elements, in row-major order, into `out`.
 pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+    if out.is_empty() {
+        return Ok(());
+    }
     let count = out.len() / program.dtype.size();
     let short = program.shape.iter().rfind(|&&n| n > 1).filter(|&&n| n <= SHORT_ROW && n < count);
     let short = short.copied().unwrap_or(1);
@@ -83,14 +86,16 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     let row = row.filter(|row| elements % row == 0).unwrap_or(elements);
     // Operands in the place of the result are copied first. The copy stays in the first-level cache.
     let copies = from.iter().any(|from| matches!(from, From::Output));
+    // The copy is in the cache already, and ordinary stores run beside arithmetic.
+    let streams = !copies && !engine.is_costly() && lines::streams(out.len(), From::bytes(from));
     let is_read = |(value, from): (Value, &From<'_>)| match from {
         From::Scalar(_) => true,
         _ => engine.in_place(value, 0, count).is_some(),
     };
     let most = match engine.code.len() {
         _ if copies => SHORT_BLOCK,
-        // One loop over operands as they lie keeps nothing in cache.
-        1 if (0..).map(Value::Input).zip(from).all(is_read) => elements,
+        // One loop over operands as they lie keeps nothing in the first-level cache.
+        1 if !streams && (0..).map(Value::Input).zip(from).all(is_read) => elements,
         loops if loops <= FEW_LOOPS || short > 1 => LONG_BLOCK,
         _ => BLOCK,
     };
@@ -100,8 +105,6 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     engine.turned = turned;
     engine.chunk = elements;
     let chunk = elements * program.dtype.size();
-    // The copy is in the cache already, and ordinary stores run beside arithmetic.
-    let streams = !copies && !engine.is_costly() && lines::streams(out.len(), From::bytes(from));
     let job = Job { engine, row, streams };
     threads::each(
         out.chunks_mut(chunk).enumerate(),

@@ -19,7 +19,7 @@ use crate::layout::Layout;
 /// A plan of the plan cache, and the leaves that it runs with.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
-    pub plan: &'a CachedPlan,
+    pub cached: &'a CachedPlan,
     pub storages: &'a [&'a Storage],
     pub constants: &'a [(u64, usize)],
 }
@@ -125,7 +125,7 @@ impl Execution<'_> {
         };
         let from = |input: &Input| match &input.source {
             Source::Scalar(bits) => {
-                let known = self.known.and_then(|known| known.plan.constant(input, known.constants));
+                let known = self.known.and_then(|known| known.cached.constant(input, known.constants));
                 Ok(From::Scalar(known.unwrap_or(*bits)))
             }
             // Computed while they are read.

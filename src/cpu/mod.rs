@@ -130,14 +130,14 @@ impl Backend for CpuDevice {
     }
 
     fn run_known(self: Arc<Self>, print: &Fingerprint, leaves: &Leaves<'_>) -> Option<Result<Results>> {
-        let plan = self.plans.find(print)?;
+        let cached = self.plans.find(print)?;
         let device: Arc<dyn Backend> = self;
-        let known = Some(Known { plan: &plan, storages: &leaves.storages, constants: &leaves.constants });
-        Some(match &plan.into {
-            None => execute::run(&device, &plan.schedule, Destination::New, known),
+        let known = Some(Known { cached: &cached, storages: &leaves.storages, constants: &leaves.constants });
+        Some(match &cached.into {
+            None => execute::run(&device, &cached.schedule, Destination::New, known),
             Some((leaf, layout)) => {
                 let to = [(leaves.storages[*leaf], layout)];
-                execute::run(&device, &plan.schedule, Destination::Into(&to), known)
+                execute::run(&device, &cached.schedule, Destination::Into(&to), known)
             }
         })
     }
