@@ -9,7 +9,7 @@
 //! [`single`]); [`erfc`], cache [`lines`], [`lookup`]s, and orders of axes ([`reorder`]); prefetching ([`ahead`]),
 //! inputs ([`load`]), all of [`math`], and [`registers`]; the [`kernels`] of the op table, and of reductions
 //! ([`mod@reduce`]); the code of steps ([`jobs`]); loops that [`combine`], and loops of two steps ([`pairs`]); the
-//! [`engine`]; [`eval`], [`scan`], [`contract`] and [`mod@sort`]; [`fold`] and [`join`]; [`rows`].
+//! [`engine`]; [`eval`], [`scan`], [`contract`], [`mod@segments`] and [`mod@sort`]; [`fold`] and [`join`]; [`rows`].
 
 mod ahead;
 mod bytes;
@@ -38,6 +38,7 @@ mod registers;
 mod reorder;
 mod rows;
 mod scan;
+mod segments;
 mod single;
 mod sort;
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -194,6 +195,7 @@ fn run(programs: &[Program], join: Option<&Join>, target: Target<'_>) -> Result<
             (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
             (ProgramKind::Contract { .. }, [out]) => contract::contract(program, &from, out),
             (ProgramKind::Sort(sort), [out]) => sort::sort(program, *sort, &from, out),
+            (ProgramKind::Segments { .. }, [out]) => segments::segments(program, &from, out),
             (kind, _) => bail!(Kernel, "several results of {kind:?}"),
         },
         (Target::Into(_, range), Some(memory)) if !program.reduces() => {
@@ -363,7 +365,7 @@ impl CpuDevice {
         let is_once = match program.kind {
             ProgramKind::Reduce(_) => true,
             ProgramKind::Map | ProgramKind::RowFused(_) => program.turns() > 0,
-            ProgramKind::Scan(_) | ProgramKind::Contract { .. } | ProgramKind::Sort(_) => false,
+            _ => false,
         };
         if !is_once || program.results.len() == 1 {
             return program.each(|one| self.result(one));

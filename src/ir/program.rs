@@ -96,6 +96,7 @@ impl Program {
     pub(crate) fn result_shape(&self) -> Shape {
         match (&self.kind, self.frame()) {
             (ProgramKind::Sort(sort), _) => sort.shape(&self.shape),
+            (ProgramKind::Segments { count, .. }, _) => Shape::from([*count, self.shape[1]]),
             (ProgramKind::RowFused(RowFused { kept: false, .. }), _) | (_, None) => self.shape.clone(),
             (_, Some(frame)) => frame.kept(),
         }
@@ -326,7 +327,8 @@ impl Program {
             ProgramKind::Reduce(reduce) => reduce.axes.clone(),
             ProgramKind::RowFused(rows) => rows.axes.clone(),
             ProgramKind::Contract { axis, .. } => *axis..*axis + 1,
-            ProgramKind::Map | ProgramKind::Scan(_) | ProgramKind::Sort(_) => return None,
+            ProgramKind::Map | ProgramKind::Scan(_) => return None,
+            ProgramKind::Sort(_) | ProgramKind::Segments { .. } => return None,
         };
         Some(Frame { shape: self.shape.clone(), axes })
     }
