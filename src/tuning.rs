@@ -22,7 +22,7 @@ pub(crate) struct Tuning {
     pub narrow: bool,
     /// Rows, and vectors of columns, of an invocation's results in a product of matrices.
     pub product: [u32; 2],
-    /// Bits of a digit in a sort, invocations of a tile, and neighbouring elements of each.
+    /// Bits of a digit in a sort, invocations of a workgroup, and neighbouring elements of each.
     pub sort: [u32; 3],
 }
 
@@ -67,8 +67,9 @@ impl Tuning {
         // 512 x 512 x 512, by hand, ms: lavapipe 435, 267, 221 with 4 x 1, 4 x 2, 4 x 4, and 229, 157 with 8 x 2, 8 x 4, of
         // which the last takes 0.2 s to compile. SwiftShader: 368 with 4 x 4 and 297 with 8 x 2.
         product: [8, 2],
-        // Fewer passes, with a range of its own for each invocation: 16 KiB, which every adapter has.
-        sort: [8, 8, 224],
+        // Fewer passes, with a tile of its own for each invocation: 8 KiB of counts. A sort of 2^22 takes 104 times `x + 1.0`
+        // on lavapipe with tiles that meet, and 27 to 36 so.
+        sort: [8, 8, 2048],
     };
 
     /// The host's processor if it loads and stores lane by lane: lavapipe and llvmpipe. A 64-bit word is one load

@@ -8,6 +8,7 @@ use super::bytes::{From, with_memory};
 use super::engine::{Engine, Out, Scratch};
 use super::lines::{self, LINE, Stream};
 use super::load::Reader;
+use super::memory::HostMemory;
 use super::threads::{self, Work};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -52,6 +53,37 @@ struct Job<'a> {
 pub(super) fn laid_out(dtype: DType, held: &[u8], layout: Layout, out: &mut [u8]) -> Result<()> {
     let copy = Program::copy(Input::new(dtype, Source::Scalar(0), layout));
     eval(&copy, &[From::Bytes(held)], out)
+}
+
+/// Elements of a program in row-major order, in memory of a tensor or of their own.
+pub(super) enum Elements<'a> {
+    Read(&'a [u8]),
+    Computed(HostMemory, usize),
+}
+
+impl std::ops::Deref for Elements<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Elements::Read(read) => read,
+            Elements::Computed(memory, bytes) => &memory[..*bytes],
+        }
+    }
+}
+
+/// The elements of a program: read in place, or computed.
+pub(super) fn elements<'a>(program: &Program, from: &[From<'a>]) -> Result<Elements<'a>> {
+    let bytes = program.byte_size()?;
+    if let ([input], [From::Bytes(read)], true) = (&program.inputs[..], from, program.steps.is_empty())
+        && input.layout.is_contiguous()
+        && !input.is_table()
+    {
+        return Ok(Elements::Read(&read[input.layout.offset() * program.dtype.size()..][..bytes]));
+    }
+    let mut computed = HostMemory::take(bytes)?;
+    eval(program, from, &mut computed[..bytes])?;
+    Ok(Elements::Computed(computed, bytes))
 }
 
 /// Runs a program over all of its elements, in row-major order, into `out`.

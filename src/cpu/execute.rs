@@ -9,7 +9,7 @@ use super::buffer::{HostBuffer, buffer, own};
 use super::bytes::From;
 use super::cached::CachedPlan;
 use super::memory::HostMemory;
-use super::{contract, eval, fold, join, rows, scan, sort};
+use super::{contract, eval, fold, join, rows, scan, segments, sort};
 use crate::error::{Error, Result, bail};
 use crate::ir::{
     Backend, Destination, Input, Join, Program, ProgramKind, Results, Schedule, Source, Stage, Storage,
@@ -159,6 +159,7 @@ impl Execution<'_> {
                 (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
                 (ProgramKind::Contract { .. }, [out]) => contract::contract(program, &from, out),
                 (ProgramKind::Sort(sort), [out]) => sort::sort(program, *sort, &from, out),
+                (ProgramKind::Segments { .. }, [out]) => segments::segments(program, &from, out),
                 (kind, _) => bail!(Kernel, "several results of {kind:?}"),
             },
             (Target::Into(_, range), Some(memory)) if !program.reduces() => {
@@ -231,7 +232,7 @@ impl Execution<'_> {
         let is_once = match program.kind {
             ProgramKind::Reduce(_) => true,
             ProgramKind::Map | ProgramKind::RowFused(_) => program.turns() > 0,
-            ProgramKind::Scan(_) | ProgramKind::Contract { .. } | ProgramKind::Sort(_) => false,
+            _ => false,
         };
         if program.results.len() > 1 && !is_once {
             return program.each(|one| self.result(one));

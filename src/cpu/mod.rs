@@ -9,8 +9,8 @@
 //! ([`integers`], [`narrow`], [`random`], [`single`]); [`buffer`]s, [`erfc`], cache [`lines`], [`lookup`]s, and orders of axes ([`reorder`]); prefetching ([`ahead`]),
 //! inputs ([`load`]), all of [`math`], and [`registers`]; the [`kernels`] of the op table, and of reductions
 //! ([`mod@reduce`]); the code of steps ([`jobs`]); loops that [`combine`], and loops of two steps ([`pairs`]); the
-//! [`engine`]; [`eval`], [`scan`], [`contract`] and [`mod@sort`]; [`fold`] and [`join`]; [`rows`]; and schedules, which
-//! [`execute`] runs.
+//! [`engine`]; [`eval`], [`scan`], [`contract`], [`mod@segments`] and [`mod@sort`]; [`fold`] and [`join`]; [`rows`]; and
+//! schedules, which [`execute`] runs.
 
 mod ahead;
 mod buffer;
@@ -42,6 +42,7 @@ mod registers;
 mod reorder;
 mod rows;
 mod scan;
+mod segments;
 mod single;
 mod sort;
 #[cfg(all(test, target_arch = "x86_64"))]

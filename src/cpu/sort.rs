@@ -40,17 +40,7 @@ pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [
     let elements = program.clone().of_kind(ProgramKind::Map);
     let (dtype, bytes) = (elements.dtype, elements.byte_size()?);
     let size = dtype.size();
-    let mut computed;
-    let read = match (elements.steps.is_empty(), &from[0], &elements.inputs[0].layout) {
-        (true, From::Bytes(read), layout) if layout.is_contiguous() && !elements.inputs[0].is_table() => {
-            &read[layout.offset() * size..][..bytes]
-        }
-        _ => {
-            computed = HostMemory::take(bytes)?;
-            eval::eval(&elements, from, &mut computed[..bytes])?;
-            &computed[..bytes]
-        }
-    };
+    let read = &*eval::elements(&elements, from)?;
     let (kind, flip) = (KeyKind::of(dtype), if sort.descending { u64::MAX } else { 0 });
     let flip32 = flip as u32;
     let length = program.shape[program.shape.rank() - 1];
@@ -73,14 +63,22 @@ pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [
         (false, KeyKind::Float) => values!(Float),
         // Key and index share a word if they fit.
         // Ones or zeros first.
-        (true, _) if size == 4 && sort.bits == 1 && length > PART && rows.places.start == 0 => {
-            let mut all = bytemuck::cast_slice::<u8, u32>(read)
-                .chunks(length)
-                .zip(out.chunks_mut(4 * rows.places.len()));
+        (true, _) if size < 8 && sort.bits == 1 && length > PART && rows.places.start == 0 => {
+            let mut all = read.chunks(length * size).zip(out.chunks_mut(4 * rows.places.len()));
             all.try_for_each(|(row, out)| {
-                by_bit(row, sort.descending.into(), bytemuck::cast_slice_mut(out), work)
+                let out = bytemuck::cast_slice_mut(out);
+                match size {
+                    1 => by_bit(row, sort.descending.into(), out, work),
+                    _ => by_bit::<u32>(bytemuck::cast_slice(row), sort.descending.into(), out, work),
+                }
             })
         }
+        (true, _) if size == 1 => rows.sort(
+            |x: u8, i| u64::from(x ^ flip as u8) << 32 | u64::from(i),
+            |e| e >> 32,
+            |e| e as u32,
+            out,
+        ),
         (true, _) if size == 4 => rows.sort(
             |x: u32, i| u64::from(kind.key32(x) ^ flip32) << 32 | u64::from(i),
             |e| e >> 32,
@@ -129,7 +127,7 @@ fn counted(keys: &[u32], out: &mut [u32], work: Work) -> Result<()> {
 }
 
 /// The first `wanted` places of elements of one bit: those equal to `first`, then the others.
-fn by_bit(row: &[u32], first: u32, out: &mut [u32], work: Work) -> Result<()> {
+fn by_bit<T: Pod + PartialEq + Sync>(row: &[T], first: T, out: &mut [u32], work: Work) -> Result<()> {
     const PART: usize = 16 << 10;
     let mut counts = vec![0_usize; row.len().div_ceil(PART)];
     threads::each(
@@ -140,12 +138,6 @@ fn by_bit(row: &[u32], first: u32, out: &mut [u32], work: Work) -> Result<()> {
     )?;
     let total = counts.iter().sum::<usize>().min(out.len());
     let (mut before, mut after) = out.split_at_mut(total);
-    fn cut<'a>(rest: &mut &'a mut [u32], count: usize) -> &'a mut [u32] {
-        let count = count.min(rest.len());
-        let (own, others) = std::mem::take(rest).split_at_mut(count);
-        *rest = others;
-        own
-    }
     let mut tasks = Vec::with_capacity(counts.len());
     for ((part, count), start) in row.chunks(PART).zip(counts).zip((0_u32..).step_by(PART)) {
         tasks.push((part, start, [cut(&mut before, count), cut(&mut after, part.len() - count)]));
@@ -161,6 +153,14 @@ fn by_bit(row: &[u32], first: u32, out: &mut [u32], work: Work) -> Result<()> {
         ones.copy_from_slice(&a[..ones.len()]);
         zeros.copy_from_slice(&b[..zeros.len()]);
     })
+}
+
+/// The first elements of the rest, and no longer part of it.
+fn cut<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    let count = count.min(rest.len());
+    let (own, others) = std::mem::take(rest).split_at_mut(count);
+    *rest = others;
+    own
 }
 
 /// Rows to be sorted: their length, and the bits of their keys.
@@ -302,8 +302,6 @@ impl<L, K, S> By<L, K, S> {
         let low = bits.saturating_sub(HIGH);
         let digit = |e: E| ((self.key)(e) >> low) as usize & ((1 << HIGH) - 1);
 
-        let mut held = HostMemory::take(row.len() * size_of::<E>())?;
-        let held: &mut [E] = elements(&mut held, row.len());
         // For each part the begin of each digit's elements in it, and the end of the last.
         let mut places = HostMemory::take(parts * DIGITS * size_of::<u32>())?;
         let places: &mut [u32] = elements(&mut places, parts * DIGITS);
@@ -335,8 +333,18 @@ impl<L, K, S> By<L, K, S> {
                 (digits.end, end) = (digits.end + 1, end + own);
             }
         }
+        // Memory for the wanted elements of each part.
+        let sizes = row.chunks(PART).zip(places.chunks(DIGITS)).map(|(part, counts)| match is_few {
+            true => counts[digits.clone()].iter().map(|&n| n as usize).sum(),
+            false => part.len(),
+        });
+        let sizes: Vec<usize> = sizes.collect();
+        let all = sizes.iter().sum();
+        let mut memory = HostMemory::take(all * size_of::<E>())?;
+        let mut rest = elements::<E>(&mut memory, all);
+        let mut held: Vec<&mut [E]> = sizes.iter().map(|&size| cut(&mut rest, size)).collect();
         let starts = (0..row.len() as u32).step_by(PART);
-        let tasks = starts.zip(row.chunks(PART)).zip(held.chunks_mut(PART)).zip(places.chunks_mut(DIGITS));
+        let tasks = starts.zip(row.chunks(PART)).zip(&mut held).zip(places.chunks_mut(DIGITS));
         let next = || Ok((Vec::new(), vec![0_u32; DIGITS]));
         threads::each(tasks, work, next, |(loaded, next), (((start, part), held), places)| {
             loaded.clear();
@@ -361,7 +369,7 @@ impl<L, K, S> By<L, K, S> {
 
         let (held, places) = (&*held, &*places);
         let runs = move |digit: usize| {
-            held.chunks(PART)
+            held.iter()
                 .zip(places.chunks(DIGITS))
                 .map(move |(held, places)| &held[places[digit] as usize..places[digit + 1] as usize])
         };
@@ -370,9 +378,7 @@ impl<L, K, S> By<L, K, S> {
             let count = runs(digit).map(<[E]>::len).sum::<usize>();
             let own = wanted.start.max(before)..wanted.end.min(before + count);
             if !own.is_empty() {
-                let (out, after) = rest.split_at_mut(own.len());
-                rest = after;
-                tasks.push((digit, count, own.start - before, out));
+                tasks.push((digit, count, own.start - before, cut(&mut rest, own.len())));
             }
             before += count;
         }
@@ -388,18 +394,15 @@ impl<L, K, S> By<L, K, S> {
                     for run in runs(digit) {
                         let run = run.split_at(before.min(run.len()));
                         before -= run.0.len();
-                        let (own, after) = rest.split_at_mut(run.1.len().min(rest.len()));
+                        let own = cut(&mut rest, run.1.len());
                         own.iter_mut().zip(run.1).for_each(|(out, &e)| *out = (self.store)(e));
-                        rest = after;
                     }
                     return;
                 }
                 let [a, b] = scratch.buffers(count);
                 let mut rest = &mut *a;
                 for run in runs(digit) {
-                    let (own, after) = rest.split_at_mut(run.len());
-                    own.copy_from_slice(run);
-                    rest = after;
+                    cut(&mut rest, run.len()).copy_from_slice(run);
                 }
                 self.digits([a, b], low, first, out);
             },

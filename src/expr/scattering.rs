@@ -2,18 +2,20 @@
 //!
 //! A stable sort by key makes runs of equal keys. A scatter writes the last element of each run. A segment reduces each run in
 //! the order of a row ([`ReduceAxes`](crate::ir::ReduceAxes)), all runs at once. Each step combines an element with the
-//! element at a fixed distance, if both are in one block of one run.
+//! element at a fixed distance, if both are in one block of one run. On the CPU path one node does all of it
+//! ([`NodeKind::Segments`](crate::ir::NodeKind::Segments)).
 
 use std::panic::Location;
 
 use super::any::{apply, or_mistake};
 use super::lookup::Index;
 use super::reduce::Class;
+use super::selecting::MOST_COUNTED;
 use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside, ReduceOptions, Side};
 use crate::dtype::{DType, Element, Float, Kind, Numeric};
 use crate::error::{Result, bail};
-use crate::ir::{ACCUMULATORS, BLOCK, Op, ReduceOp};
+use crate::ir::{ACCUMULATORS, BLOCK, Node, Op, ReduceOp};
 use crate::layout::{AxisIndex, Shape};
 
 /// How updates change the element that they are written to ([`scatter_with`](Expr::scatter_with)).
@@ -105,6 +107,36 @@ fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr, at: &'static Location<'stati
     Ok(are_zeros.select(of_zeros, of(op, a, b)))
 }
 
+/// The reduced rows of values of each key below `count`, or the last ones, which have no meaning for keys without elements.
+/// And how many elements each key has.
+fn grouped(
+    op: Option<ReduceOp>,
+    values: &AnyExpr,
+    (keys, count): (&AnyExpr, usize),
+    at: &'static Location<'static>,
+) -> Result<[AnyExpr; 2]> {
+    let made = Node::segments(op, count, [values.node()?, keys.unsqueeze(1).node()?]);
+    if made.is_on_host() {
+        return Ok([AnyExpr::new(Ok(made), at), keys.bincount(count)]);
+    }
+    let runs = Runs::new(&keys.bins(count), count, at)?;
+    let totals = if count <= MOST_COUNTED { keys.bincount(count).cast(DType::I32) } else { runs.totals() };
+    let totals = totals.shared();
+    let (n, width) = (runs.elements, runs.elements.min(BLOCK));
+    let made = match op {
+        None => runs.last(values)?,
+        Some(op) if (n / BLOCK + count) * width <= MOST_MASKED * n => {
+            runs.blocks(op, values, Some(&runs.order), &totals, n)?
+        }
+        Some(op) => runs.reduced(op, values)?,
+    };
+    Ok([made, totals])
+}
+
+/// The most elements of blocks of runs for each element, so that each block is a row of its own, however short it is. Else
+/// all elements of blocks are combined at once, in some twenty steps.
+const MOST_MASKED: usize = 8;
+
 /// Elements sorted by key, in runs of equal keys below `count`. Elements without a key are last.
 struct Runs {
     /// The numbers of elements, sorted by key.
@@ -151,7 +183,7 @@ impl Runs {
         values.taken(&order, 0, Outside::Nearest, self.at)
     }
 
-    /// The last row of values of each key. The row of a key without elements has no meaning.
+    /// The last row of values of each key.
     fn last(&self, values: &AnyExpr) -> Result<AnyExpr> {
         self.values(values, &self.op(Op::Sub, &part(&self.starts, 1, self.count), &number(1)))
     }
@@ -178,6 +210,55 @@ impl Runs {
         let made = there.select(made, AnyExpr::constant(dtype, op.identity(dtype)));
         let is_sum = op == ReduceOp::Sum && dtype.kind() == Kind::Float;
         Ok(if is_sum { self.op(Op::Add, &made, &AnyExpr::scalar(dtype, 0.0)) } else { made })
+    }
+
+    /// The rows of values of each key, reduced block by block. No run has more than `longest` elements. Each block of a run is
+    /// a row of an expression, and past its end there is the identity, which changes no bit. The blocks' values are the next
+    /// round's.
+    fn blocks(
+        &self,
+        op: ReduceOp,
+        values: &AnyExpr,
+        order: Option<&AnyExpr>,
+        totals: &AnyExpr,
+        longest: usize,
+    ) -> Result<AnyExpr> {
+        let (width, elements) = (longest.min(BLOCK), values.shape()?[0]);
+        let sums = |x: &AnyExpr| x.reduce("cumsum", [0], ReduceOptions::default()).shared();
+        let found = |table: &AnyExpr, index: &AnyExpr| table.found(std::slice::from_ref(index), self.at);
+        let is_last = longest <= BLOCK;
+        let block = number(BLOCK);
+        let cuts = self.op(Op::Div, &self.op(Op::Add, totals, &number(BLOCK - 1)), &block).shared();
+        let (key, before) = if is_last {
+            (AnyExpr::coordinate([self.count], 0), number(0))
+        } else {
+            let row = AnyExpr::coordinate([elements / BLOCK + self.count], 0);
+            let ends = sums(&cuts);
+            let key = ends.searchsorted(&row, Side::Right).cast(DType::I32);
+            let key = self.op(Op::Min, &key, &number(self.count - 1)).shared();
+            let first = self.op(Op::Sub, &found(&ends, &key)?, &found(&cuts, &key)?);
+            // Rows past the last block are past the end of any run.
+            let own = self.op(Op::Min, &self.op(Op::Sub, &row, &first), &number(longest.div_ceil(BLOCK)));
+            let before = self.op(Op::Mul, &own, &block);
+            (key, before)
+        };
+        let total = found(totals, &key)?;
+        let length = self.op(Op::Sub, &total, &before).shared();
+        let start = self.op(Op::Sub, &found(&sums(totals), &key)?, &total);
+        let start = self.op(Op::Add, &start, &before).shared();
+        let own = AnyExpr::coordinate([key.shape()?[0], width], 1);
+        let place = self.op(Op::Add, &start.unsqueeze(1), &own);
+        let place = apply(Op::Clamp, &[&place, &number(0), &number(elements - 1)], self.at);
+        let index = order.map_or(Ok(place.clone()), |order| found(order, &place))?;
+        let is_there = self.op(Op::Lt, &own, &length.unsqueeze(1)).unsqueeze(2);
+        let dtype = values.dtype()?;
+        let rows = values.taken(&index, 0, Outside::Nearest, self.at)?;
+        let rows = is_there.select(rows, AnyExpr::constant(dtype, op.identity(dtype)));
+        let made = rows.reduce(op.name(), [1], ReduceOptions::default());
+        match is_last {
+            true => Ok(made),
+            false => self.blocks(op, &made.shared(), None, &cuts, longest.div_ceil(BLOCK)),
+        }
     }
 
     /// The reduced rows of some runs, given by their first elements among `count` elements. `values` has more rows, which
@@ -310,17 +391,15 @@ impl AnyExpr {
         if let Some(exists) = exists {
             key = exists.select(key, number(count));
         }
-        let runs = Runs::new(&key.cast(DType::U32).broadcast_to(own.clone()).flat()?, count, at)?;
+        let key = key.broadcast_to(own.clone()).flat()?.shared();
         let (rows, values) = (self.in_rows(leading)?, updates.in_rows(own.rank())?);
+        let wide = if update == Update::Replace { dtype } else { dtype.accumulating() };
+        let [made, totals] = grouped(update.op(), &values.cast(wide), (&key, count), at)?;
         let written = match update.op() {
-            None => runs.last(&values)?,
-            Some(op) => {
-                let wide = dtype.accumulating();
-                let made = runs.reduced(op, &values.cast(wide))?;
-                combined(op, &rows.cast(wide), &made, at)?.cast(dtype)
-            }
+            None => made,
+            Some(op) => combined(op, &rows.cast(wide), &made, at)?.cast(dtype),
         };
-        let is_written = apply(Op::Gt, &[&runs.totals(), &number(0)], at).unsqueeze(1);
+        let is_written = totals.cast(DType::Bool).unsqueeze(1);
         Ok(is_written.select(written, rows).of_shape(shape))
     }
 
@@ -350,16 +429,15 @@ impl AnyExpr {
             bail!(Shape, "{name} of {shape} by keys of {own}: keys have the shape of the leading axes");
         }
         let all: Shape = std::iter::once(count).chain(shape[own.rank()..].iter().copied()).collect();
-        let (keys, wide) = (keys.bins(name, count)?, dtype.accumulating());
+        let (keys, wide) = (keys.keys(name, count)?, dtype.accumulating());
         let values = self.cast(wide);
-        let (mut made, totals) = if shape.contains(&0) || all.contains(&0) {
-            (values.of_constant(op.identity(wide), &all, at)?, number(0))
+        let [mut made, totals] = if shape.contains(&0) || all.contains(&0) {
+            [values.of_constant(op.identity(wide), &all, at)?, number(0)]
         } else {
-            let runs = Runs::new(&keys, count, at)?;
-            (runs.reduced(op, &values.in_rows(own.rank())?)?, runs.totals().unsqueeze(1))
+            grouped(Some(op), &values.in_rows(own.rank())?, (&keys, count), at)?
         };
         if is_mean {
-            made = apply(Op::Div, &[&made, &totals.cast(wide)], at);
+            made = apply(Op::Div, &[&made, &totals.cast(wide).unsqueeze(-1)], at);
         }
         Ok(made.cast(dtype).of_shape(&all))
     }

@@ -10,8 +10,8 @@ use crate::error::{Result, bail};
 use crate::ir::{Gives, Node, Op, Scalar, Sort};
 use crate::layout::Shape;
 
-/// The most bins that are counted in tables. For more, elements are sorted.
-const MOST_COUNTED: usize = 2048;
+/// The most bins that an adapter counts in tables. For more, elements are sorted.
+pub(super) const MOST_COUNTED: usize = 2048;
 
 impl AnyExpr {
     /// All elements along one axis: a view, or a copy if no strides lead through them.
@@ -37,7 +37,7 @@ impl AnyExpr {
         let gives = if gives_index { Gives::Indices } else { Gives::Values };
         let sort = Sort { gives, descending, bits: bits.max(1), places: [0, count.min(most.max(1)) as u32] };
         match count {
-            0 | 1 if gives_index => self.of_constant(0, self.shape()?, at),
+            0 | 1 if gives_index => self.cast(DType::U32).of_constant(0, self.shape()?, at),
             0 | 1 => Ok(self.clone()),
             _ => Ok(AnyExpr::new(Ok(Node::sort(sort, self.node()?)), at)),
         }
@@ -45,7 +45,9 @@ impl AnyExpr {
 
     /// The row-major numbers of elements, those of true elements first: at most the first `most`.
     pub(crate) fn true_first(&self, most: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
-        let truth = self.flat()?.cast(DType::Bool).cast(DType::U32);
+        let truth = self.flat()?.cast(DType::Bool);
+        // The CPU path reads truth values as they are.
+        let truth = if truth.node()?.is_on_host() { truth } else { truth.cast(DType::U32) };
         if u32::try_from(truth.shape()?[0]).is_err() {
             bail!(
                 Overflow,
@@ -80,8 +82,8 @@ impl AnyExpr {
         Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape, at)?, &fill], at))
     }
 
-    /// The elements as u32 along one axis. A key outside of the bins becomes the number after the last bin.
-    pub(super) fn bins(&self, name: &'static str, bins: usize) -> Result<AnyExpr> {
+    /// The elements as keys of 32 bits along one axis. Read as u32, those outside of the bins are not below their number.
+    pub(super) fn keys(&self, name: &'static str, bins: usize) -> Result<AnyExpr> {
         let dtype = self.dtype()?;
         if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
             bail!(Operation, "{name} takes keys that are integers, not {dtype}: cast them first");
@@ -89,30 +91,35 @@ impl AnyExpr {
         if i32::try_from(bins).is_err() {
             bail!(Limit, "{name} of {bins} keys: it takes fewer than 2^31");
         }
-        let number = |dtype: DType, value: i64| AnyExpr::scalar(dtype, value);
-        let op = |op: Op, x: &AnyExpr, value: AnyExpr| apply(op, &[x, &value], Location::caller());
-        let least = |x: &AnyExpr, dtype: DType| op(Op::Min, x, number(dtype, bins as i64));
-        let all = self.flat()?;
-        let all = match (dtype.size(), dtype.kind()) {
-            (8, Kind::Signed) => op(Op::Max, &least(&all, dtype), number(dtype, -1)),
-            (8, _) => least(&all, dtype),
-            _ => all,
+        let op = |op: Op, x: &AnyExpr, value: i64| {
+            apply(op, &[x, &AnyExpr::scalar(dtype, value)], Location::caller())
         };
-        Ok(least(&all.cast(DType::U32), DType::U32))
+        let all = self.flat()?;
+        Ok(match (dtype.size(), dtype.kind()) {
+            (4, _) => all,
+            (8, Kind::Signed) => op(Op::Max, &op(Op::Min, &all, bins as i64), -1).cast(DType::U32),
+            (8, _) => op(Op::Min, &all, bins as i64).cast(DType::U32),
+            _ => all.cast(DType::U32),
+        })
+    }
+
+    /// Keys as u32. One outside of the bins becomes the number after the last bin.
+    pub(super) fn bins(&self, bins: usize) -> AnyExpr {
+        let keys = self.cast(DType::U32);
+        apply(Op::Min, &[&keys, &AnyExpr::scalar(DType::U32, bins as u64)], Location::caller())
     }
 
     fn counted(&self, bins: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
-        let keys = self.bins("bincount", bins)?;
-        if (1..=MOST_COUNTED).contains(&bins) && keys.shape()?[0] > 0 {
+        let keys = self.keys("bincount", bins)?;
+        let most = if keys.node()?.is_on_host() { usize::MAX } else { MOST_COUNTED };
+        if (1..=most).contains(&bins) && keys.shape()?[0] > 0 {
             // Tables count no key outside of the bins.
-            let dtype = self.dtype()?;
-            let keys = if dtype.size() == size_of::<u32>() { self.flat()? } else { keys };
             let sort =
                 Sort { gives: Gives::Counts, descending: false, bits: u32::BITS, places: [0, bins as u32] };
             return Ok(AnyExpr::new(Ok(Node::sort(sort, keys.node()?)), at));
         }
         let bits = u32::BITS - (bins as u32).leading_zeros();
-        let sorted = keys.by_few_bits(false, false, bits, usize::MAX, at)?;
+        let sorted = keys.bins(bins).by_few_bits(false, false, bits, usize::MAX, at)?;
         let ends = sorted.searchsorted(AnyExpr::coordinate([bins + 1], 0).cast(DType::U32), Side::Left);
         let (first, after) = (ends.slice(0, 0..bins as isize), ends.slice(0, 1..bins as isize + 1));
         Ok(apply(Op::Sub, &[&after, &first], at))
@@ -168,13 +175,14 @@ impl<T: Element> Expr<T> {
 
 impl<T: Integer> Expr<T> {
     /// How many elements equal each number below `bins`, whatever their shape (NumPy `bincount`). Other elements are not
-    /// counted.
+    /// counted. Of keys it is the number of elements of each segment.
     ///
     /// ```
     /// let x = zerostride::Device::cpu().upload(&[1, 0, 1, 7, -1], [5])?;
     /// assert_eq!(x.bincount(3).to_vec()?, [1, 2, 0]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[doc(alias = "segment_count")]
     #[track_caller]
     pub fn bincount(&self, bins: usize) -> Expr<u32> {
         Expr::face(self.any.bincount(bins))

@@ -93,6 +93,16 @@ impl Program {
             let [operand] = root.args.as_slice() else { bail!(Kernel, "a sort without an operand") };
             return Ok(Self::elements(&[operand], &operand.shape, known)?.of_kind(ProgramKind::Sort(sort)));
         }
+        if let [root] = roots
+            && let NodeKind::Segments { op, count } = root.kind
+            && !known.contains_key(&Arc::as_ptr(root))
+        {
+            let (operands, over) = (root.args.iter().collect::<SmallVec<[_; 2]>>(), &root.args[0].shape);
+            let (all, mut values) = Self::values(&operands, over, known)?;
+            let Some(key) = values.pop() else { bail!(Kernel, "segments without keys") };
+            let kind = ProgramKind::Segments { op, count, key };
+            return Ok(all.finish(over.clone(), root.dtype, values).of_kind(kind));
+        }
         let kind = |root: &&Arc<Node>| match known.contains_key(&Arc::as_ptr(root)) {
             true => None,
             false => root.kind.of_program(),
@@ -196,10 +206,7 @@ impl<'a> Flatten<'a> {
                 }
                 NodeKind::View(layout) => view = self.under(layout, view)?,
                 NodeKind::Shared => {}
-                NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Contract(_) | NodeKind::Sort(_) => {
-                    bail!(Kernel, "{} is no stage", node.name())
-                }
-                NodeKind::Join(_) => bail!(Kernel, "what is joined is no stage"),
+                _ => bail!(Kernel, "{} is no stage", node.name()),
             }
             // A view or a shared node is its operand.
             node = &node.args[0];

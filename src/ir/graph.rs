@@ -93,8 +93,14 @@ pub(crate) enum NodeKind {
     Scan(ScanAxis),
     /// The products of its two operands, which broadcast, added up along an axis.
     Contract(usize),
-    /// Its operand, whose elements have 32 or 64 bits, sorted along the last axis.
+    /// Its operand, whose elements have 32 or 64 bits, or are truth values of the CPU path, sorted along the last axis.
     Sort(Sort),
+    /// The rows of its first operand, a matrix, by key: the reduction of the rows of each key below `count`, or the last
+    /// row. The second operand is a column of keys, of which others are left out. The CPU path alone computes it.
+    Segments {
+        op: Option<ReduceOp>,
+        count: usize,
+    },
     /// Its operand, computed once and stored.
     Shared,
 }
@@ -168,6 +174,8 @@ pub(crate) enum ProgramKind {
     Contract { axis: usize, product: Value },
     /// The one value is sorted along the last axis.
     Sort(Sort),
+    /// The rows of the one value are reduced by key ([`NodeKind::Segments`]).
+    Segments { op: Option<ReduceOp>, count: usize, key: Value },
 }
 
 /// A flat expression. Equal leaves and equal steps appear once.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    Backend, Body, Kept, Loop, Node, NodeKind, Op, ProgramKind, ReduceAxes, ScanAxis, Sort, Source, Step,
-    Value,
+    Backend, Body, Kept, Loop, Node, NodeKind, Op, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Sort, Source,
+    Step, Value,
 };
 use crate::dtype::DType;
 use crate::error::{Result, bail};
@@ -58,7 +58,10 @@ impl NodeKind {
 
     /// Whether it needs kernels of its own, which read each element of its operands once for all results.
     pub(crate) fn is_apart(&self) -> bool {
-        matches!(self, NodeKind::Join(_) | NodeKind::Contract(_) | NodeKind::Sort(_))
+        matches!(
+            self,
+            NodeKind::Join(_) | NodeKind::Contract(_) | NodeKind::Sort(_) | NodeKind::Segments { .. }
+        )
     }
 
     /// Whether its result is always stored.
@@ -192,6 +195,17 @@ impl Node {
     /// Its last axis sorted: all places, or some.
     pub(crate) fn sort(sort: Sort, operand: &Arc<Node>) -> Arc<Node> {
         Node::of(sort.result(operand.dtype), sort.shape(&operand.shape), NodeKind::Sort(sort), &[operand])
+    }
+
+    /// The rows of a matrix by key: reduced, or the last one.
+    pub(crate) fn segments(op: Option<ReduceOp>, count: usize, operands: [&Arc<Node>; 2]) -> Arc<Node> {
+        let shape = Shape::from([count, operands[0].shape[1]]);
+        Node::of(operands[0].dtype, shape, NodeKind::Segments { op, count }, &operands)
+    }
+
+    /// Whether the CPU path computes it: its leaves are there.
+    pub(crate) fn is_on_host(&self) -> bool {
+        !self.devices.is_empty() && self.devices.iter().all(|device| device.computes_here())
     }
 
     /// Elements of a table at indices, one for each of its axes, which broadcast together.
@@ -335,6 +349,7 @@ impl Node {
             NodeKind::Scan(scan) => scan.name(),
             NodeKind::Contract(_) => "product",
             NodeKind::Sort(sort) => sort.name(),
+            NodeKind::Segments { op, .. } => op.map_or("last", ReduceOp::name),
             NodeKind::Shared => "shared",
         }
     }

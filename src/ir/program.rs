@@ -103,6 +103,7 @@ impl Program {
     pub(crate) fn result_shape(&self) -> Cow<'_, Shape> {
         match (&self.kind, self.frame()) {
             (ProgramKind::Sort(sort), _) => Cow::Owned(sort.shape(&self.shape)),
+            (ProgramKind::Segments { count, .. }, _) => Cow::Owned(Shape::from([*count, self.shape[1]])),
             (ProgramKind::RowFused(RowFused { kept: false, .. }), _) | (_, None) => {
                 Cow::Borrowed(&self.shape)
             }
@@ -335,7 +336,8 @@ impl Program {
             ProgramKind::Reduce(reduce) => reduce.axes.clone(),
             ProgramKind::RowFused(rows) => rows.axes.clone(),
             ProgramKind::Contract { axis, .. } => *axis..*axis + 1,
-            ProgramKind::Map | ProgramKind::Scan(_) | ProgramKind::Sort(_) => return None,
+            ProgramKind::Map | ProgramKind::Scan(_) => return None,
+            ProgramKind::Sort(_) | ProgramKind::Segments { .. } => return None,
         };
         Some(Frame { shape: self.shape.clone(), axes })
     }

@@ -72,34 +72,35 @@ impl KeyKind {
             Kind::Unsigned | Kind::Bool => KeyKind::Unsigned,
         }
     }
+}
 
+macro_rules! keys {
+    ($($(#[$doc:meta])+ $name:ident: $t:ty, $float:ty;)*) => {
+        impl KeyKind {$(
+            $(#[$doc])+
+            #[inline(always)]
+            pub(crate) fn $name(self, bits: $t) -> $t {
+                const SIGN: $t = 1 << (<$t>::BITS - 1);
+                match self {
+                    KeyKind::Unsigned => bits,
+                    KeyKind::Signed => bits ^ SIGN,
+                    // Choices between two values, so that loops need no branch.
+                    KeyKind::Float => {
+                        let rest = bits & !SIGN;
+                        let bits = if rest == 0 { 0 } else { bits };
+                        let key = bits ^ (SIGN | (bits >> (<$t>::BITS - 1)).wrapping_neg());
+                        if rest > <$float>::INFINITY.to_bits() { <$t>::MAX } else { key }
+                    }
+                }
+            }
+        )*}
+    };
+}
+keys! {
     /// The key of the bits of an element of 32 bits. `wgsl/sort.rs` has the same as text.
-    #[inline(always)]
-    pub(crate) fn key32(self, bits: u32) -> u32 {
-        self.key(bits.into(), 1 << 31, f32::INFINITY.to_bits().into()) as u32
-    }
-
+    key32: u32, f32;
     /// The key of an element of 64 bits.
-    #[inline(always)]
-    pub(crate) fn key64(self, bits: u64) -> u64 {
-        self.key(bits, 1 << 63, f64::INFINITY.to_bits())
-    }
-
-    /// The key of bits whose highest is a sign.
-    #[inline(always)]
-    fn key(self, bits: u64, sign: u64, infinity: u64) -> u64 {
-        let all = sign | (sign - 1);
-        match self {
-            KeyKind::Unsigned => bits,
-            KeyKind::Signed => bits ^ sign,
-            KeyKind::Float => match bits & !sign {
-                0 => sign,
-                rest if rest > infinity => all,
-                _ if bits & sign != 0 => bits ^ all,
-                _ => bits | sign,
-            },
-        }
-    }
+    key64: u64, f64;
 }
 
 #[cfg(test)]

@@ -74,6 +74,7 @@ impl Lowering {
         let program = &*self.without_tables(program)?;
         match program.kind {
             ProgramKind::Sort(sort) => self.sort(program, sort),
+            ProgramKind::Segments { .. } => bail!(Kernel, "segments of the CPU path on an adapter"),
             _ if program.reduces() => self.reduced(program),
             _ => {
                 let result = self.result(program)?;

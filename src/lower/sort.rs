@@ -20,8 +20,13 @@ struct Elements {
     indices: Option<Slot>,
 }
 
-/// One digit: its lowest bit, and whether it is one of the row's number.
-type Digit = (u32, bool);
+/// One digit: its lowest bit, its bits, and whether it is one of the row's number.
+#[derive(Clone, Copy)]
+struct Digit {
+    shift: u32,
+    width: u32,
+    by_row: bool,
+}
 
 /// A sort of the rows of one slot.
 struct Rows {
@@ -31,6 +36,13 @@ struct Rows {
     length: usize,
     /// Elements of an original row, if all rows are sorted as one.
     row: Option<usize>,
+}
+
+impl Rows {
+    /// Whether there is one row, of which only the wanted places are stored.
+    fn is_one(&self) -> bool {
+        self.rows == 1 && self.row.is_none()
+    }
 }
 
 impl Lowering {
@@ -75,7 +87,7 @@ impl Lowering {
         self.note.parts = 1;
         self.note.passes = self.commands.dispatches.len() - self.note.first;
         let places = sort.places();
-        if places.len() == length {
+        if places.len() == length || rows.is_one() {
             return Ok(result);
         }
         let places = places.start as isize..places.end as isize;
@@ -109,9 +121,12 @@ impl Lowering {
     }
 
     fn by_digits(&mut self, rows: &Rows, values: Slot) -> Result<Slot> {
-        let digit = Sorter::new(rows.dtype, self.target).digit;
-        let of =
-            |bits: u32, by_row: bool| (0..bits).step_by(digit as usize).map(move |shift| (shift, by_row));
+        let most = self.target.tuning.sort[0];
+        // As few digits as possible, of equal size.
+        let of = |bits: u32, by_row: bool| {
+            let width = bits.div_ceil(bits.div_ceil(most).max(1)).max(1);
+            (0..bits).step_by(width as usize).map(move |shift| Digit { shift, width, by_row })
+        };
         let numbers = rows.row.map_or(0, |row| usize::BITS - (rows.length / row - 1).leading_zeros());
         let digits: Vec<Digit> = of(rows.sort.bits, false).chain(of(numbers, true)).collect();
         let mut elements = Elements { values: Some(values), indices: None };
@@ -123,13 +138,15 @@ impl Lowering {
                 values: if is_last {
                     !gives_index
                 } else {
-                    !gives_index || rest.iter().any(|digit| !digit.1)
+                    !gives_index || rest.iter().any(|digit| !digit.by_row)
                 },
                 indices: if is_last { gives_index } else { gives_index || rows.row.is_some() },
                 again: number > 0,
                 of_row: is_last && rows.row.is_some(),
             };
-            elements = self.by_digit(rows, digit, elements, moved)?;
+            let places =
+                if is_last && rows.is_one() { rows.sort.places() } else { 0..rows.rows * rows.length };
+            elements = self.by_digit(rows, digit, elements, moved, places)?;
         }
         match if rows.sort.gives == Gives::Indices { elements.indices } else { elements.values } {
             Some(slot) => Ok(slot),
@@ -137,16 +154,17 @@ impl Lowering {
         }
     }
 
-    /// Moves elements by one digit.
+    /// Moves the elements of some places by one digit.
     fn by_digit(
         &mut self,
         rows: &Rows,
-        (shift, by_row): Digit,
+        Digit { shift, width, by_row }: Digit,
         elements: Elements,
         moved: Moved,
+        places: Range<usize>,
     ) -> Result<Elements> {
         let count = rows.rows * rows.length;
-        let sorter = Sorter { by_row, ..Sorter::new(rows.dtype, self.target) };
+        let sorter = Sorter { by_row, digit: width, ..Sorter::new(rows.dtype, self.target) };
         let ranges = self.cuts.ranges(count, rows.dtype);
         // Several ranges belong to one row.
         let length = |range: &Range<usize>| if ranges.len() == 1 { rows.length } else { range.len() };
@@ -186,8 +204,8 @@ impl Lowering {
         let scan = Program::copy(Input::new(DType::U32, Source::Slot(counted), layout));
         let offsets = self.computed(&scan.of_kind(ProgramKind::Scan(axis)))?;
         let next = Elements {
-            values: moved.values.then(|| self.slot(count, rows.dtype)),
-            indices: moved.indices.then(|| self.slot(count, DType::U32)),
+            values: moved.values.then(|| self.slot(places.len(), rows.dtype)),
+            indices: moved.indices.then(|| self.slot(places.len(), DType::U32)),
         };
         let together = Sorter { moved: Some(moved), ..sorter.clone() };
         let moves = match together.bindings() > self.target.bindings as usize {
@@ -195,10 +213,11 @@ impl Lowering {
             true => [Moved { indices: false, ..moved }, Moved { values: false, ..moved }].to_vec(),
             false => vec![moved],
         };
+        let stored = self.cuts.ranges(places.len(), rows.dtype);
         for moved in moves {
             let sorter = Sorter { moved: Some(moved), ..sorter.clone() };
-            for (to, (run, range)) in ranges.iter().flat_map(|to| runs.iter().map(move |run| (to, run))) {
-                let run = Run { low: to.start, size: to.len(), ..*run };
+            for (to, (run, range)) in stored.iter().flat_map(|to| runs.iter().map(move |run| (to, run))) {
+                let run = Run { low: places.start + to.start, size: to.len(), ..*run };
                 let mut own = reads(&sorter, range);
                 own.push(offsets);
                 let values = next.values.filter(|_| moved.values);

@@ -57,6 +57,8 @@ pub(crate) struct Sorter {
     /// Invocations of a workgroup, and neighbouring elements of each.
     pub group: u32,
     pub each: u32,
+    /// Whether a workgroup has one tile, whose elements its invocations share. Else each of these has a tile of its own.
+    pub meets: bool,
     /// Whether keys are the numbers of rows, found from elements' indices.
     pub by_row: bool,
     /// The moved words, if the kernel moves elements. Otherwise it counts digits.
@@ -66,7 +68,7 @@ pub(crate) struct Sorter {
 }
 
 /// The parts of an element that move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Moved {
     pub values: bool,
     pub indices: bool,

@@ -1,4 +1,5 @@
 //! Passes of a stable radix sort. A tile of a row belongs to a workgroup, and an invocation of it has neighbouring elements.
+//! On the host's processor a tile belongs to an invocation.
 //! One pass counts the digits of each tile. A scan of the counts finds where a tile's elements of each digit go: after the
 //! elements of that digit in all earlier tiles. The next pass moves them there. No kernel waits for another workgroup.
 
@@ -49,6 +50,7 @@ impl Sorter {
             digit,
             group: group.min(target.workgroup),
             each,
+            meets: target.tuning.meets,
             by_row: false,
             moved: None,
             table: None,
@@ -60,12 +62,12 @@ impl Sorter {
     pub(crate) fn counting(bins: usize, target: Target) -> Sorter {
         let sorter = Sorter::new(DType::U32, target);
         let table = bins.next_power_of_two().max(256) as u32;
-        Sorter { table: Some(table), each: (32 * table).div_ceil(sorter.group), ..sorter }
+        Sorter { table: Some(table), meets: true, each: (32 * table).div_ceil(sorter.group), ..sorter }
     }
 
     /// Elements of a tile.
     pub(crate) fn tile(&self) -> usize {
-        (self.group * self.each) as usize
+        (self.each * if self.meets { self.group } else { 1 }) as usize
     }
 }
 
@@ -75,8 +77,8 @@ impl Plan {
         let tiles = run.length.div_ceil(sorter.tile());
         let count = run.rows * tiles;
         let elements = run.rows * run.length;
-        let [x, y] =
-            workgroups(&Shape::from([elements]), count * sorter.group as usize, sorter.group, target)?;
+        let invocations = if sorter.meets { count * sorter.group as usize } else { count };
+        let [x, y] = workgroups(&Shape::from([elements]), invocations, sorter.group, target)?;
         let axis = Axis { length: elements, strides: SmallVec::from_slice(&[1]) };
         let loops = Nest::of(std::iter::once(0), std::iter::once(&axis));
         let words = sorter.words as usize * usize::from(sorter.reads_values());

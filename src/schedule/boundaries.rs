@@ -179,7 +179,7 @@ impl<'a> Search<'a> {
                 self.group(i);
                 Vec::new()
             }
-            NodeKind::Contract(_) | NodeKind::Sort(_) => {
+            NodeKind::Contract(_) | NodeKind::Sort(_) | NodeKind::Segments { .. } => {
                 for arg in self.graph.args[i].clone() {
                     self.factor(i, arg as usize);
                 }
@@ -242,7 +242,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Stores an operand of a contraction or a sort, which reads each element several times, unless it is loads, casts of
+    /// Stores an operand of a contraction, a sort or segments, which read each element several times, unless it is loads, casts of
     /// loads, or cheap enough to be computed each time.
     fn factor(&mut self, reader: usize, operand: usize) {
         let nodes = &self.graph.nodes;

@@ -84,7 +84,7 @@ pub(super) fn readers(stages: &[Stage]) -> Vec<SmallVec<[usize; 2]>> {
 
 /// The rows of a stage, if it reduces, or reads a reduction's result.
 fn known(program: &Program, of: &[Option<Of>]) -> Option<Of> {
-    if matches!(program.kind, ProgramKind::Scan(_) | ProgramKind::Contract { .. } | ProgramKind::Sort(_)) {
+    if !matches!(program.kind, ProgramKind::Map | ProgramKind::Reduce(_) | ProgramKind::RowFused(_)) {
         return None;
     }
     if let ProgramKind::Reduce(reduce) = &program.kind {
@@ -138,9 +138,7 @@ fn together(outer: &Program, inner: &Program, number: usize, of: &Of) -> Result<
     let kept = match &outer.kind {
         ProgramKind::Reduce(_) => true,
         ProgramKind::RowFused(rows) => rows.kept,
-        ProgramKind::Map | ProgramKind::Scan(_) | ProgramKind::Contract { .. } | ProgramKind::Sort(_) => {
-            false
-        }
+        _ => false,
     };
     let mut all = Joined::new(frame.clone());
     let known = all.add(&inner, |_| None)?;

@@ -1,6 +1,7 @@
 //! Kernels of a radix sort: they count the digits of a tile, or move its elements. Elements are loaded as they lie, and
 //! their digits are kept in workgroup memory. There each invocation counts the digits of neighbouring elements, and
-//! finds how many equal digits come before its own.
+//! finds how many equal digits come before its own. On the host's processor each invocation has a tile of its own, and goes
+//! through it from begin to end.
 
 use super::emitter::Emitter;
 use super::text::line;
@@ -27,10 +28,14 @@ impl Emitter<'_> {
         let word =
             |k: u32| if words == 1 { format!("{values}[at]") } else { format!("{values}[at * 2u + {k}u]") };
 
-        line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits);
-        line!(self.text, "var<workgroup> sums: array<u32, {}>;", digits * sections);
-        // The digit of each element, and then its destination.
-        line!(self.text, "var<workgroup> places: array<u32, {tile}>;\n");
+        if sorter.meets || digits > 2 {
+            line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits);
+        }
+        if sorter.meets {
+            line!(self.text, "var<workgroup> sums: array<u32, {}>;", digits * sections);
+            // The digit of each element, and then its destination.
+            line!(self.text, "var<workgroup> places: array<u32, {tile}>;\n");
+        }
         line!(self.text, "fn digit(at: u32) -> u32 {{");
         if sorter.by_row {
             line!(self.text, "    let key = {indices}[at] / p.row;");
@@ -43,7 +48,10 @@ impl Emitter<'_> {
         line!(self.text, "@compute @workgroup_size({group})");
         let local = "@builtin(local_invocation_index) local: u32";
         line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
-        line!(self.text, "    let number = id.y * p.pitch + id.x;");
+        match sorter.meets {
+            true => line!(self.text, "    let number = id.y * p.pitch + id.x;"),
+            false => line!(self.text, "    let number = (id.y * p.pitch + id.x) * {group}u + local;"),
+        }
         line!(self.text, "    if (number >= p.count) {{ return; }}");
         line!(self.text, "    let row = number / p.tiles;");
         line!(self.text, "    let tile = number % p.tiles;");
@@ -51,6 +59,33 @@ impl Emitter<'_> {
         line!(self.text, "    let first = row * p.length + before;");
         line!(self.text, "    let size = min(p.length - before, {tile}u);");
         line!(self.text, "    let counted = row * {digits}u * p.all + p.before + tile;");
+        let moves = |text: &mut String, to: &str| {
+            line!(text, "        let at = first + k;");
+            line!(text, "        let to = {to} - p.low;");
+            line!(text, "        if (to < p.size) {{");
+            let mut results = ["result", "result1"].into_iter().peekable();
+            let moved = sorter.moved.unwrap_or_default();
+            if let Some(result) = results.next_if(|_| moved.values) {
+                match words {
+                    1 => line!(text, "            {result}[to] = {};", word(0)),
+                    _ => (0..words).for_each(|k| {
+                        line!(text, "            {result}[to * 2u + {k}u] = {};", word(k));
+                    }),
+                }
+            }
+            if let Some(result) = results.next().filter(|_| moved.indices) {
+                let index = match sorter.reads_indices() {
+                    true => format!("{indices}[at]"),
+                    false => "p.start + before + k".into(),
+                };
+                let index = if moved.of_row { format!("{index} % p.row") } else { index };
+                line!(text, "            {result}[to] = {index};");
+            }
+            line!(text, "        }}");
+        };
+        if !sorter.meets {
+            return self.alone(sorter, &offsets, moves);
+        }
         line!(
             self.text,
             "    for (var k = local; k < size; k += {group}u) {{ places[k] = digit(first + k); }}"
@@ -79,7 +114,7 @@ impl Emitter<'_> {
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
         line!(self.text, "    for (var d = local; d < {digits}u; d += {group}u) {{");
-        let Some(moved) = sorter.moved else {
+        if sorter.moved.is_none() {
             line!(self.text, "        var sum = 0u;");
             line!(
                 self.text,
@@ -88,7 +123,7 @@ impl Emitter<'_> {
             line!(self.text, "        result[counted + d * p.all] = sum;");
             line!(self.text, "    }}\n}}");
             return;
-        };
+        }
         line!(self.text, "        var sum = {offsets}[counted + d * p.all];");
         line!(self.text, "        for (var i = d * {sections}u; i < (d + 1u) * {sections}u; i += 1u) {{");
         line!(self.text, "            let own = sums[i];");
@@ -105,26 +140,55 @@ impl Emitter<'_> {
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
         line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
-        line!(self.text, "        let at = first + k;");
-        line!(self.text, "        let to = places[k] - p.low;");
-        line!(self.text, "        if (to < p.size) {{");
-        let mut results = ["result", "result1"].into_iter();
-        if let Some(result) = results.next().filter(|_| moved.values) {
-            match words {
-                1 => line!(self.text, "            {result}[to] = {};", word(0)),
-                _ => (0..words).for_each(|k| {
-                    line!(self.text, "            {result}[to * 2u + {k}u] = {};", word(k));
-                }),
+        moves(self.text, "places[k]");
+        line!(self.text, "    }}\n}}");
+    }
+
+    /// An invocation's own tile. Two counts are in registers.
+    fn alone(&mut self, sorter: &Sorter, offsets: &str, moves: impl Fn(&mut String, &str)) {
+        let (group, digits) = (sorter.group, 1_u32 << sorter.digit);
+        let begin = |d: &str| match sorter.moved {
+            Some(_) => format!("{offsets}[counted + {d} * p.all]"),
+            None => "0u".into(),
+        };
+        match digits {
+            2 => line!(self.text, "    var counts = vec2<u32>({}, {});", begin("0u"), begin("1u")),
+            _ => {
+                line!(self.text, "    for (var d = 0u; d < {digits}u; d += 1u) {{");
+                line!(self.text, "        counts[d * {group}u + local] = {};", begin("d"));
+                line!(self.text, "    }}");
             }
         }
-        if moved.indices {
-            let result = if moved.values { "result1" } else { "result" };
-            let index =
-                if sorter.reads_indices() { format!("{indices}[at]") } else { "p.start + before + k".into() };
-            let index = if moved.of_row { format!("{index} % p.row") } else { index };
-            line!(self.text, "            {result}[to] = {index};");
+        line!(self.text, "    for (var k = 0u; k < size; k += 1u) {{");
+        line!(self.text, "        let d = digit(first + k);");
+        match digits {
+            2 => {
+                line!(self.text, "        let place = select(counts.x, counts.y, d == 1u);");
+                line!(self.text, "        counts += vec2<u32>(1u - d, d);");
+            }
+            _ => {
+                line!(self.text, "        let own = d * {group}u + local;");
+                line!(self.text, "        let place = counts[own];");
+                line!(self.text, "        counts[own] = place + 1u;");
+            }
         }
-        line!(self.text, "        }}\n    }}\n}}");
+        if sorter.moved.is_some() {
+            moves(self.text, "place");
+        }
+        line!(self.text, "    }}");
+        match (sorter.moved, digits) {
+            (Some(_), _) => {}
+            (None, 2) => {
+                line!(self.text, "    result[counted] = counts.x;");
+                line!(self.text, "    result[counted + p.all] = counts.y;");
+            }
+            (None, _) => {
+                line!(self.text, "    for (var d = 0u; d < {digits}u; d += 1u) {{");
+                line!(self.text, "        result[counted + d * p.all] = counts[d * {group}u + local];");
+                line!(self.text, "    }}");
+            }
+        }
+        line!(self.text, "}}");
     }
 
     /// Counts the elements of a tile in the tile's own table.

@@ -19,9 +19,6 @@ struct Params {
 @group(0) @binding(4) var<storage, read> in1: array<u32>;
 
 var<workgroup> counts: array<u32, 2048>;
-var<workgroup> sums: array<u32, 256>;
-var<workgroup> places: array<u32, 1792>;
-
 fn digit(at: u32) -> u32 {
     let low = in0[at * 2u + 0u];
     let high = in0[at * 2u + 1u];
@@ -37,53 +34,24 @@ fn digit(at: u32) -> u32 {
 
 @compute @workgroup_size(8)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let number = id.y * p.pitch + id.x;
+    let number = (id.y * p.pitch + id.x) * 8u + local;
     if (number >= p.count) { return; }
     let row = number / p.tiles;
     let tile = number % p.tiles;
-    let before = tile * 1792u;
+    let before = tile * 2048u;
     let first = row * p.length + before;
-    let size = min(p.length - before, 1792u);
+    let size = min(p.length - before, 2048u);
     let counted = row * 256u * p.all + p.before + tile;
-    for (var k = local; k < size; k += 8u) { places[k] = digit(first + k); }
-    for (var d = 0u; d < 256u; d += 1u) { counts[d * 8u + local] = 0u; }
-    workgroupBarrier();
-    let begin = min(local * 224u, size);
-    let end = min(begin + 224u, size);
-    for (var k = begin; k < end; k += 1u) {
-        counts[places[k] * 8u + local] += 1u;
+    for (var d = 0u; d < 256u; d += 1u) {
+        counts[d * 8u + local] = in1[counted + d * p.all];
     }
-    workgroupBarrier();
-    for (var k = local; k < 256u; k += 8u) {
-        let begun = k * 8u;
-        var sum = 0u;
-        for (var i = begun; i < begun + 8u; i += 1u) {
-            let own = counts[i];
-            counts[i] = sum;
-            sum += own;
-        }
-        sums[k] = sum;
-    }
-    workgroupBarrier();
-    for (var d = local; d < 256u; d += 8u) {
-        var sum = in1[counted + d * p.all];
-        for (var i = d * 1u; i < (d + 1u) * 1u; i += 1u) {
-            let own = sums[i];
-            sums[i] = sum;
-            sum += own;
-        }
-    }
-    workgroupBarrier();
-    for (var k = begin; k < end; k += 1u) {
-        let d = places[k];
+    for (var k = 0u; k < size; k += 1u) {
+        let d = digit(first + k);
         let own = d * 8u + local;
-        places[k] = sums[d * 1u + local / 8u] + counts[own];
-        counts[own] += 1u;
-    }
-    workgroupBarrier();
-    for (var k = local; k < size; k += 8u) {
+        let place = counts[own];
+        counts[own] = place + 1u;
         let at = first + k;
-        let to = places[k] - p.low;
+        let to = place - p.low;
         if (to < p.size) {
             result[to * 2u + 0u] = in0[at * 2u + 0u];
             result[to * 2u + 1u] = in0[at * 2u + 1u];

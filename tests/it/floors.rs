@@ -111,7 +111,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["pairs"],
             &["engine"],
             &["eval", "scan"],
-            &["contract", "fold", "join", "sort"],
+            &["contract", "fold", "join", "segments", "sort"],
             &["rows"],
             &["execute"],
         ],

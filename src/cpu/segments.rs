@@ -1,0 +1,136 @@
+//! Rows of a matrix reduced by key. Parts of the matrix are sorted by key in cache: a table counts the rows of each key, and
+//! the rows move to their places. Then the rows of a key lie side by side in each part, in their order. They are put
+//! together and reduced in the order of the contract.
+
+use bytemuck::{Pod, cast_slice as cast, cast_slice_mut as cast_mut};
+
+use super::bytes::{From, with_memory};
+use super::combine::{self, Loops};
+use super::eval::{self, Elements};
+use super::memory::HostMemory;
+use super::threads::{self, Work};
+use crate::error::{Result, bail};
+use crate::ir::{ACCUMULATORS, BLOCK, Program, ProgramKind, Value};
+
+/// The least elements of a part. With 128 Ki, whose places take a second-level cache, a thread beside other work moves them
+/// at a sixth of the speed.
+const PART: usize = 32 << 10;
+
+/// The cost of moving an element, in additions.
+const MOVED: usize = 1 << 7;
+
+/// Runs a program whose rows are reduced by key.
+pub(super) fn segments(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+    let (ProgramKind::Segments { op, count, key }, &[n, columns]) = (&program.kind, &program.shape[..])
+    else {
+        bail!(Kernel, "a program without segments");
+    };
+    let values = operand(program, program.results[0], [true, true], from)?;
+    let keys = operand(program, *key, [true, false], from)?;
+    let (count, size, row) = (*count, program.dtype.size(), columns * program.dtype.size());
+    let keys = Keys { keys: cast(&keys), count };
+    let Some(op) = op else {
+        out.fill(0);
+        for (row, key) in values.chunks_exact(row).zip(keys.all(keys.keys)) {
+            out.chunks_exact_mut(row.len()).nth(key).into_iter().for_each(|out| out.copy_from_slice(row));
+        }
+        return Ok(());
+    };
+    let Loops::Values(loops) = combine::of(*op, program.dtype)? else {
+        bail!(Kernel, "segments of indices");
+    };
+    // A table takes a word for each key, and each part has one.
+    let rows = (PART / columns).max(8 * count).clamp(1, n.min(u32::MAX as usize));
+    let parts = n.div_ceil(rows);
+    let work = Work::of(program, values.len() / size * MOVED);
+    let table = count + 2;
+    let (mut held, mut tables) =
+        (HostMemory::take(values.len())?, HostMemory::take(parts * table * size_of::<u32>())?);
+    let tables = &mut cast_mut::<u8, u32>(&mut tables[..])[..parts * table];
+    let tasks = keys.keys.chunks(rows).zip(values.chunks(rows * row));
+    let tasks = tasks.zip(held.chunks_mut(rows * row)).zip(tables.chunks_mut(table));
+    threads::each(
+        tasks,
+        work,
+        || Ok(()),
+        |(), (((part, values), held), table)| {
+            with_memory!(size, |M| keys.moved::<M>(part, cast(values), columns, cast_mut(held), table));
+        },
+    )?;
+    let (held, tables) = (&*held, &*tables);
+    // The rows of a key in each part.
+    let runs = |key: usize| {
+        let all = held.chunks(rows * row).zip(tables.chunks(table));
+        all.map(move |(held, table)| &held[table[key] as usize * row..table[key + 1] as usize * row])
+    };
+    let mut longest = 0;
+    for key in 0..count {
+        longest = longest.max(runs(key).map(<[u8]>::len).sum());
+    }
+    let identity = op.identity(program.dtype).to_le_bytes()[..size].repeat(BLOCK);
+    let together = count.div_ceil(4 * threads::count());
+    let tasks = (0..count).step_by(together).zip(out.chunks_mut(together * row));
+    let buffer = (longest / row / BLOCK * 2 + 2 * ACCUMULATORS) * row;
+    let scratch = || Ok([HostMemory::take(if parts > 1 { longest } else { 0 })?, HostMemory::take(buffer)?]);
+    threads::each(tasks, work, scratch, |[all, buffer], (first, out)| {
+        for (key, out) in (first..).zip(out.chunks_exact_mut(row)) {
+            let mut length = 0;
+            for run in runs(key).filter(|_| parts > 1) {
+                all[length..length + run.len()].copy_from_slice(run);
+                length += run.len();
+            }
+            let own = match parts {
+                1 => runs(key).next().unwrap_or_default(),
+                _ => &all[..length],
+            };
+            match own.len() / row {
+                0 => out.chunks_exact_mut(size).for_each(|x| x.copy_from_slice(&identity[..size])),
+                rows => loops.reduce([rows, columns], own, buffer, out),
+            }
+        }
+        // The identity makes a sum's -0 a +0, and changes nothing else.
+        out.chunks_mut(identity.len()).for_each(|out| (loops.accumulate)(out, &identity[..out.len()]));
+    })
+}
+
+/// A value of a program along some axes.
+fn operand<'a>(program: &Program, value: Value, axes: [bool; 2], from: &[From<'a>]) -> Result<Elements<'a>> {
+    let needed = program.needed(&[value], |_| false);
+    let own: Vec<From<'a>> =
+        from.iter().zip(needed.inputs()).filter(|(_, needed)| **needed).map(|(from, _)| *from).collect();
+    eval::elements(&program.narrowed(value, &axes)?, &own)
+}
+
+/// A key for each row. One that is not below the count belongs to rows that are left out.
+#[derive(Clone, Copy)]
+struct Keys<'a> {
+    keys: &'a [u32],
+    count: usize,
+}
+
+impl Keys<'_> {
+    fn all(self, keys: &[u32]) -> impl Iterator<Item = usize> {
+        keys.iter().map(move |&key| (key as usize).min(self.count))
+    }
+
+    /// Moves the rows of a part. The table becomes the first place of each key, and the end.
+    fn moved<T: Pod>(self, part: &[u32], values: &[T], columns: usize, held: &mut [T], table: &mut [u32]) {
+        table.fill(0);
+        // A key's count, and then its next place, lie one further than its first place at last.
+        let next = &mut table[1..];
+        self.all(part).for_each(|key| next[key] += 1);
+        let mut before = 0;
+        next.iter_mut().for_each(|next| before += std::mem::replace(next, before));
+        if columns == 1 {
+            for (key, &x) in self.all(part).zip(values) {
+                held[next[key] as usize] = x;
+                next[key] += 1;
+            }
+            return;
+        }
+        for (key, x) in self.all(part).zip(values.chunks_exact(columns)) {
+            held[next[key] as usize * columns..][..columns].copy_from_slice(x);
+            next[key] += 1;
+        }
+    }
+}
