@@ -116,12 +116,12 @@ impl Backend for CpuDevice {
         self: Arc<Self>,
         schedule: Cow<'_, Schedule>,
         to: Destination<'_>,
-        known: Option<(Fingerprint, Leaves<'_>)>,
+        known: Option<&(Fingerprint, Leaves<'_>)>,
     ) -> Result<Results> {
         let device: Arc<dyn Backend> = self.clone();
         let results = execute::run(&device, &schedule, to, None)?;
         if let Some((print, leaves)) = known {
-            self.plans.keep(print, || CachedPlan::new(&schedule, to, &leaves));
+            self.plans.keep(print, || CachedPlan::new(&schedule, to, leaves));
         }
         Ok(results)
     }

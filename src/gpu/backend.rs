@@ -87,7 +87,7 @@ impl Backend for Gpu {
         self: Arc<Self>,
         schedule: Cow<'_, Schedule>,
         to: Destination<'_>,
-        known: Option<(Fingerprint, Leaves<'_>)>,
+        known: Option<&(Fingerprint, Leaves<'_>)>,
     ) -> Result<Results> {
         execute::run(&self, schedule, to, known)
     }

@@ -38,7 +38,7 @@ pub(super) fn run(
     gpu: &Arc<Gpu>,
     schedule: Cow<'_, Schedule>,
     to: Destination<'_>,
-    known: Option<(Fingerprint, Leaves<'_>)>,
+    known: Option<&(Fingerprint, Leaves<'_>)>,
 ) -> Result<Results> {
     let is_new = matches!(to, Destination::New);
     let is_own =
@@ -61,7 +61,7 @@ pub(super) fn run(
     let work = Work { commands, compiled: compiled.iter().map(Arc::downgrade).collect() };
     let results = execute(gpu, &work, |slot| &operands[slot], AS_PLANNED)?;
     if let Some((print, leaves)) = known {
-        gpu.plans.keep(print, || CachedPlan::new(&leaves, work, &operands));
+        gpu.plans.keep(print, || CachedPlan::new(leaves, work, &operands));
     } else if let Some(schedule) = again {
         let parts = Arc::downgrade(&gpu.parts);
         let operands = operands.into_iter().collect();

@@ -239,8 +239,15 @@ pub(crate) enum Destination<'a> {
 
 /// An expression without the contents of its leaves, as words. A plan for one is right for all with the same
 /// fingerprint.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprint(pub(super) SmallVec<[u64; 64]>);
+
+impl Clone for Fingerprint {
+    fn clone(&self) -> Self {
+        // Copies a slice. The derived form would push word by word.
+        Fingerprint(SmallVec::from_slice(&self.0))
+    }
+}
 
 /// The leaves of an expression, in the order of its fingerprint, each once.
 #[derive(Debug, Default)]
@@ -297,7 +304,7 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         self: Arc<Self>,
         schedule: Cow<'_, Schedule>,
         to: Destination<'_>,
-        known: Option<(Fingerprint, Leaves<'_>)>,
+        known: Option<&(Fingerprint, Leaves<'_>)>,
     ) -> Result<Results>;
 
     /// Whether the device has a plan cache ([`run_known`](Self::run_known)).

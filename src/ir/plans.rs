@@ -48,12 +48,12 @@ impl<P> Plans<P> {
 
     /// Keeps the plan of an expression that has run, from its second run on. `plan` makes it, if its work can run with
     /// other operands.
-    pub(crate) fn keep(&self, print: Fingerprint, plan: impl FnOnce() -> Option<P>) {
-        if !matches!(self.all().get(&print), Some(Known::Again)) {
+    pub(crate) fn keep(&self, print: &Fingerprint, plan: impl FnOnce() -> Option<P>) {
+        if !matches!(self.all().get(print), Some(Known::Again)) {
             return;
         }
         let known = plan().map_or(Known::Never, |plan| Known::Plan(Arc::new(plan)));
-        self.all().insert(print, known);
+        self.all().insert(print.clone(), known);
     }
 }
 

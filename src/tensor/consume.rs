@@ -416,8 +416,8 @@ impl Device {
         }
         let schedule = schedule()?;
         match Arc::try_unwrap(schedule) {
-            Ok(own) => backend.clone().run(Cow::Owned(own), to, print),
-            Err(kept) => backend.clone().run(Cow::Borrowed(&kept), to, print),
+            Ok(own) => backend.clone().run(Cow::Owned(own), to, print.as_ref()),
+            Err(kept) => backend.clone().run(Cow::Borrowed(&kept), to, print.as_ref()),
         }
     }
 
