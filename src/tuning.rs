@@ -64,11 +64,11 @@ impl Tuning {
         tiles: true,
         // 100 channels onto last: 3.0 to 4.1 times the same shape with on lavapipe, 1.4 without.
         narrow: false,
-        // 512 x 512 x 512, by hand, ms: lavapipe 435, 267, 221 with 4 x 1, 4 x 2, 4 x 4, and 229, 157 with 8 x 2, 8 x 4, of
-        // which the last takes 0.2 s to compile. SwiftShader: 368 with 4 x 4 and 297 with 8 x 2.
+        // 512 x 512 x 512, by hand, ms: lavapipe 435, 267, 221 with 4 x 1, 4 x 2, 4 x 4, and 229, 157 with 8 x 2, 8 x
+        // 4, of which the last takes 0.2 s to compile. SwiftShader: 368 with 4 x 4 and 297 with 8 x 2.
         product: [8, 2],
-        // Fewer passes, with a tile of its own for each invocation: 8 KiB of counts. A sort of 2^22 takes 104 times `x + 1.0`
-        // on lavapipe with tiles that meet, and 27 to 36 so.
+        // Fewer passes, with a tile of its own for each invocation: 8 KiB of counts. A sort of 2^22 takes 104 times `x
+        // + 1.0` on lavapipe with tiles that meet, and 27 to 36 so.
         sort: [8, 8, 2048],
     };
 

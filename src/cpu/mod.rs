@@ -6,11 +6,11 @@
 //!
 //! Each file uses only those before it: moves of elements ([`bytes`]), [`memory`] and [`threads`], conversions
 //! ([`convert`]), explanations ([`explain`]), plans of the plan cache ([`cached`]) and functions of elements
-//! ([`integers`], [`narrow`], [`random`], [`single`]); [`buffer`]s, [`erfc`], cache [`lines`], [`lookup`]s, and orders of axes ([`reorder`]); prefetching ([`ahead`]),
-//! inputs ([`load`]), all of [`math`], and [`registers`]; the [`kernels`] of the op table, and of reductions
-//! ([`mod@reduce`]); the code of steps ([`jobs`]); loops that [`combine`], and loops of two steps ([`pairs`]); the
-//! [`engine`]; [`eval`], [`scan`], [`contract`], [`mod@segments`] and [`mod@sort`]; [`fold`] and [`join`]; [`rows`]; and
-//! schedules, which [`execute`] runs.
+//! ([`integers`], [`narrow`], [`random`], [`single`]); [`buffer`]s, [`erfc`], cache [`lines`], [`lookup`]s, and orders
+//! of axes ([`reorder`]); prefetching ([`ahead`]), inputs ([`load`]), all of [`math`], and [`registers`]; the
+//! [`kernels`] of the op table, and of reductions ([`mod@reduce`]); the code of steps ([`jobs`]); loops that
+//! [`combine`], and loops of two steps ([`pairs`]); the [`engine`]; [`eval`], [`scan`], [`contract`], [`mod@segments`]
+//! and [`mod@sort`]; [`fold`] and [`join`]; [`rows`]; and schedules, which [`execute`] runs.
 
 mod ahead;
 mod buffer;

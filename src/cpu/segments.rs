@@ -1,6 +1,6 @@
-//! Rows of a matrix reduced by key. Parts of the matrix are sorted by key in cache: a table counts the rows of each key, and
-//! the rows move to their places. Then the rows of a key lie side by side in each part, in their order. They are put
-//! together and reduced in the order of the contract.
+//! Rows of a matrix reduced by key. Parts of the matrix are sorted by key in cache: a table counts the rows of each
+//! key, and the rows move to their places. Then the rows of a key lie side by side in each part, in their order. They
+//! are put together and reduced in the order of the contract.
 
 use bytemuck::{Pod, cast_slice as cast, cast_slice_mut as cast_mut};
 
@@ -12,8 +12,8 @@ use super::threads::{self, Work};
 use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, BLOCK, Program, ProgramKind, Value};
 
-/// The least elements of a part. With 128 Ki, whose places take a second-level cache, a thread beside other work moves them
-/// at a sixth of the speed.
+/// The least elements of a part. With 128 Ki, whose places take a second-level cache, a thread beside other work moves
+/// them at a sixth of the speed.
 const PART: usize = 32 << 10;
 
 /// The cost of moving an element, in additions.

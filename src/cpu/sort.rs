@@ -1,8 +1,8 @@
 //! Stable sorts of rows by the digits of their keys.
 //!
-//! A thread sorts a short row by comparisons, and a longer one from the lowest digit up. A row that exceeds the cache is first
-//! split by its highest digit. Each thread splits parts of the row in cache. Then it takes all elements of one digit from
-//! the parts, in their order, and sorts them by the lower digits.
+//! A thread sorts a short row by comparisons, and a longer one from the lowest digit up. A row that exceeds the cache
+//! is first split by its highest digit. Each thread splits parts of the row in cache. Then it takes all elements of one
+//! digit from the parts, in their order, and sorts them by the lower digits.
 
 use std::ops::Range;
 
@@ -18,8 +18,8 @@ use crate::ir::{Gives, KeyKind, Program, ProgramKind, Sort};
 /// Elements up to which comparing is faster than counting digits.
 const FEW: usize = 512;
 
-/// The most elements of a row that one thread sorts from the lowest digit up, and of a part that it splits. They fit in a
-/// second-level cache.
+/// The most elements of a row that one thread sorts from the lowest digit up, and of a part that it splits. They fit in
+/// a second-level cache.
 const PART: usize = 128 << 10;
 
 /// Bits of the digit that a row is split by, and the most bits of a digit that it is sorted by.
@@ -173,7 +173,8 @@ struct Rows<'a> {
     work: Work,
 }
 
-/// Functions for the word that is moved for an element and its place in the row, the key of the word, and the stored result.
+/// Functions for the word that is moved for an element and its place in the row, the key of the word, and the stored
+/// result.
 struct By<L, K, S> {
     load: L,
     key: K,
@@ -274,8 +275,8 @@ impl<L, K, S> By<L, K, S> {
         out.iter_mut().zip(&a[first..]).for_each(|(out, &e)| *out = (self.store)(e));
     }
 
-    /// Sorts a row by the highest digit in which keys differ, and then by the others. If only some places are wanted, elements
-    /// with digits of other places are counted and not moved.
+    /// Sorts a row by the highest digit in which keys differ, and then by the others. If only some places are wanted,
+    /// elements with digits of other places are counted and not moved.
     fn long<T, E, O>(&self, row: &[T], wanted: Range<usize>, out: &mut [O], work: Work) -> Result<()>
     where
         T: Pod + Sync,

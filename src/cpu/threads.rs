@@ -6,8 +6,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::error::{Error, Result};
 use crate::ir::{Body, Program, Source, Step, cost};
 
-/// The pool's threads. `None` if they cannot be started, or in a task of the caller's own pool. There, a wait would let this
-/// thread pick up another task while it holds locks of storages.
+/// The pool's threads. `None` if they cannot be started, or in a task of the caller's own pool. There, a wait would let
+/// this thread pick up another task while it holds locks of storages.
 fn pool() -> Option<&'static rayon::ThreadPool> {
     static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
     if rayon::current_thread_index().is_some() {

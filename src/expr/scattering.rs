@@ -1,8 +1,8 @@
 //! Writes at computed indices, and reductions of elements with equal keys.
 //!
-//! A stable sort by key makes runs of equal keys. A scatter writes the last element of each run. A segment reduces each run in
-//! the order of a row ([`ReduceAxes`](crate::ir::ReduceAxes)), all runs at once. Each step combines an element with the
-//! element at a fixed distance, if both are in one block of one run. On the CPU path one node does all of it
+//! A stable sort by key makes runs of equal keys. A scatter writes the last element of each run. A segment reduces each
+//! run in the order of a row ([`ReduceAxes`](crate::ir::ReduceAxes)), all runs at once. Each step combines an element
+//! with the element at a fixed distance, if both are in one block of one run. On the CPU path one node does all of it
 //! ([`NodeKind::Segments`](crate::ir::NodeKind::Segments)).
 
 use std::panic::Location;
@@ -107,8 +107,8 @@ fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr, at: &'static Location<'stati
     Ok(are_zeros.select(of_zeros, of(op, a, b)))
 }
 
-/// The reduced rows of values of each key below `count`, or the last ones, which have no meaning for keys without elements.
-/// And how many elements each key has.
+/// The reduced rows of values of each key below `count`, or the last ones, which have no meaning for keys without
+/// elements. And how many elements each key has.
 fn grouped(
     op: Option<ReduceOp>,
     values: &AnyExpr,
@@ -133,8 +133,8 @@ fn grouped(
     Ok([made, totals])
 }
 
-/// The most elements of blocks of runs for each element, so that each block is a row of its own, however short it is. Else
-/// all elements of blocks are combined at once, in some twenty steps.
+/// The most elements of blocks of runs for each element, so that each block is a row of its own, however short it is.
+/// Else all elements of blocks are combined at once, in some twenty steps.
 const MOST_MASKED: usize = 8;
 
 /// Elements sorted by key, in runs of equal keys below `count`. Elements without a key are last.
@@ -212,9 +212,9 @@ impl Runs {
         Ok(if is_sum { self.op(Op::Add, &made, &AnyExpr::scalar(dtype, 0.0)) } else { made })
     }
 
-    /// The rows of values of each key, reduced block by block. No run has more than `longest` elements. Each block of a run is
-    /// a row of an expression, and past its end there is the identity, which changes no bit. The blocks' values are the next
-    /// round's.
+    /// The rows of values of each key, reduced block by block. No run has more than `longest` elements. Each block of a
+    /// run is a row of an expression, and past its end there is the identity, which changes no bit. The blocks' values
+    /// are the next round's.
     fn blocks(
         &self,
         op: ReduceOp,
@@ -261,8 +261,8 @@ impl Runs {
         }
     }
 
-    /// The reduced rows of some runs, given by their first elements among `count` elements. `values` has more rows, which
-    /// the steps read.
+    /// The reduced rows of some runs, given by their first elements among `count` elements. `values` has more rows,
+    /// which the steps read.
     fn folded(
         &self,
         op: ReduceOp,
@@ -484,13 +484,15 @@ macro_rules! written {
     };
 }
 written! {
-    /// The elements, with updates in place of those at some indices. Indices are an expression of integers for each leading
-    /// axis, and broadcast together (NumPy `x[i, j] = y`; ONNX `ScatterND`). Updates have the shape of the indices and then
-    /// the other axes, or broadcast to it. The last update of a place wins. Indices are handled as by [`at`](Self::at).
+    /// The elements, with updates in place of those at some indices. Indices are an expression of integers for each
+    /// leading axis, and broadcast together (NumPy `x[i, j] = y`; ONNX `ScatterND`). Updates have the shape of the
+    /// indices and then the other axes, or broadcast to it. The last update of a place wins. Indices are handled as by
+    /// [`at`](Self::at).
     scatter [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Element,
         "scatter([&i], &y)" => "[6, 2, 3, -7]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Replace, Outside::Nearest, at);
-    /// [`scatter`](Self::scatter) that adds the sum of its updates to each element, in the order of [`sum`](Self::sum) (NumPy
+    /// [`scatter`](Self::scatter) that adds the sum of its updates to each element, in the order of [`sum`](Self::sum)
+    /// (NumPy
     /// `add.at`; PyTorch `index_put` with `accumulate`).
     scatter_add [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Numeric,
         "scatter_add([&i], &y)" => "[7, 2, 3, 2]",
@@ -508,7 +510,8 @@ written! {
     scatter_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates, update: Update, outside: Outside) where Element,
         "scatter_with([&i], &y, Update::Mul, Outside::fill(0))" => "[6, 2, 3, -140]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, update, outside, at);
-    /// The elements, with values in place of those at indices along an axis, at the same place along the other axes (NumPy
+    /// The elements, with values in place of those at indices along an axis, at the same place along the other axes
+    /// (NumPy
     /// `put_along_axis`). Both broadcast. The last value of a place wins. It undoes [`take_along`](Self::take_along) if all
     /// indices differ.
     put_along [] (indices: impl Into<AnyExpr>, _ values, axis: impl AxisIndex) where Element,
@@ -555,19 +558,20 @@ macro_rules! segments {
     };
 }
 segments! {
-    /// The sum of the elements of each key from 0 to below `count`, in the order of [`sum`](Self::sum) (JAX and TensorFlow
+    /// The sum of the elements of each key from 0 to below `count`, in the order of [`sum`](Self::sum) (JAX and
+    /// TensorFlow
     /// `segment_sum`). `keys` has the leading axes, and one axis of keys replaces them in the result. Elements with another
     /// key are left out. The sum of a key without elements is 0.
     segment_sum(Sum) where Numeric, "[2.0, 5.0]";
     /// [`segment_sum`](Self::segment_sum) for products: that of a key without elements is 1.
     segment_prod(Prod) where Numeric, "[2.0, 4.0]";
-    /// [`segment_sum`](Self::segment_sum) for the least elements: that of a key without elements is infinity, or the greatest
-    /// integer.
+    /// [`segment_sum`](Self::segment_sum) for the least elements: that of a key without elements is infinity, or the
+    /// greatest integer.
     segment_min(Min) where Numeric, "[2.0, 1.0]";
-    /// [`segment_sum`](Self::segment_sum) for the greatest elements: that of a key without elements is minus infinity, or the
-    /// least integer.
+    /// [`segment_sum`](Self::segment_sum) for the greatest elements: that of a key without elements is minus infinity,
+    /// or the least integer.
     segment_max(Max) where Numeric, "[2.0, 4.0]";
-    /// [`segment_sum`](Self::segment_sum) divided by the number of elements of a key, which [`bincount`](Expr::bincount)
-    /// counts: the mean of a key without elements is NaN.
+    /// [`segment_sum`](Self::segment_sum) divided by the number of elements of a key, which
+    /// [`bincount`](Expr::bincount) counts: the mean of a key without elements is NaN.
     segment_mean(Sum) where Float, "[2.0, 2.5]";
 }

@@ -1,5 +1,5 @@
-//! Results that depend on values but have a known shape: places of true elements, and counts of keys. Both are sorts by few
-//! bits. Results whose shape depends on values are in `tensor::selecting`.
+//! Results that depend on values but have a known shape: places of true elements, and counts of keys. Both are sorts by
+//! few bits. Results whose shape depends on values are in `tensor::selecting`.
 
 use std::panic::Location;
 
@@ -82,7 +82,8 @@ impl AnyExpr {
         Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape, at)?, &fill], at))
     }
 
-    /// The elements as keys of 32 bits along one axis. Read as u32, those outside of the bins are not below their number.
+    /// The elements as keys of 32 bits along one axis. Read as u32, those outside of the bins are not below their
+    /// number.
     pub(super) fn keys(&self, name: &'static str, bins: usize) -> Result<AnyExpr> {
         let dtype = self.dtype()?;
         if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
@@ -157,8 +158,8 @@ impl AnyExpr {
 }
 
 impl<T: Element> Expr<T> {
-    /// The coordinates of the nonzero elements in row-major order: a row for each axis, and `size` columns. Columns past the
-    /// last nonzero element hold `fill`. Nothing is read back (JAX `nonzero` with `size`).
+    /// The coordinates of the nonzero elements in row-major order: a row for each axis, and `size` columns. Columns
+    /// past the last nonzero element hold `fill`. Nothing is read back (JAX `nonzero` with `size`).
     ///
     /// One element without axes is an error.
     ///
@@ -174,8 +175,8 @@ impl<T: Element> Expr<T> {
 }
 
 impl<T: Integer> Expr<T> {
-    /// How many elements equal each number below `bins`, whatever their shape (NumPy `bincount`). Other elements are not
-    /// counted. Of keys it is the number of elements of each segment.
+    /// How many elements equal each number below `bins`, whatever their shape (NumPy `bincount`). Other elements are
+    /// not counted. Of keys it is the number of elements of each segment.
     ///
     /// ```
     /// let x = zerostride::Device::cpu().upload(&[1, 0, 1, 7, -1], [5])?;

@@ -1,5 +1,5 @@
-//! Plans of the plan cache: commands that run with other operands and constants. Running one writes its constants into a
-//! copy of the uniform blocks and binds its buffers.
+//! Plans of the plan cache: commands that run with other operands and constants. Running one writes its constants into
+//! a copy of the uniform blocks and binds its buffers.
 
 use std::sync::Weak;
 

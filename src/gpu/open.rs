@@ -173,7 +173,8 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     Ok(faults)
 }
 
-/// Numbers from 1 to 2 whose digits look random, by Knuth's multiplier (The Art of Computer Programming, volume 2, 3.3.4).
+/// Numbers from 1 to 2 whose digits look random, by Knuth's multiplier (The Art of Computer Programming, volume 2,
+/// 3.3.4).
 fn draws<T: Float>() -> impl FnMut() -> T {
     let mut state = 1_u64;
     move || {

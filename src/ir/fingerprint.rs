@@ -40,8 +40,8 @@ enum Tag {
 }
 
 impl Fingerprint {
-    /// The fingerprint of an expression of a few operations and reductions of views, evaluated or written to elements of a
-    /// storage; and its leaves, that storage among them.
+    /// The fingerprint of an expression of a few operations and reductions of views, evaluated or written to elements
+    /// of a storage; and its leaves, that storage among them.
     pub(crate) fn of<'a>(
         root: &'a Arc<Node>,
         to: Option<(&'a Storage, &'a Layout)>,

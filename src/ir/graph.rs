@@ -95,8 +95,8 @@ pub(crate) enum NodeKind {
     Contract(usize),
     /// Its operand, whose elements have 32 or 64 bits, or are truth values of the CPU path, sorted along the last axis.
     Sort(Sort),
-    /// The rows of its first operand, a matrix, by key: the reduction of the rows of each key below `count`, or the last
-    /// row. The second operand is a column of keys, of which others are left out. The CPU path alone computes it.
+    /// The rows of its first operand, a matrix, by key: the reduction of the rows of each key below `count`, or the
+    /// last row. The second operand is a column of keys, of which others are left out. The CPU path alone computes it.
     Segments {
         op: Option<ReduceOp>,
         count: usize,
@@ -169,8 +169,9 @@ pub(crate) enum ProgramKind {
     RowFused(RowFused),
     /// Each value is scanned.
     Scan(ScanAxis),
-    /// A product of two values is added up along an axis, in the order of [`CHUNK`](super::CHUNK). The result is the sum,
-    /// which is the product itself in the list of results; or steps after it, which read the sum as [`Source::Row`].
+    /// A product of two values is added up along an axis, in the order of [`CHUNK`](super::CHUNK). The result is the
+    /// sum, which is the product itself in the list of results; or steps after it, which read the sum as
+    /// [`Source::Row`].
     Contract { axis: usize, product: Value },
     /// The one value is sorted along the last axis.
     Sort(Sort),

@@ -4,8 +4,8 @@
 //! of users, [`value`]s, a [`small_map`], [`kept`] results, random words ([`philox`]) and [`answers`] of devices;
 //! [`callee`]s, the table of reductions ([`mod@reduce`]), keys that [`sort`] elements, and [`typing`]; the [`body`] of
 //! a step; the types of the [`graph`]; their methods ([`node`], [`program`], [`storage`]) the [`fingerprint`] of an
-//! expression, and the [`plans`] of fingerprints; the [`builder`] of programs; programs of [`parts`] of others, and of nodes ([`flatten`], [`rows`]); and
-//! a schedule's [`stage`].
+//! expression, and the [`plans`] of fingerprints; the [`builder`] of programs; programs of [`parts`] of others, and of
+//! nodes ([`flatten`], [`rows`]); and a schedule's [`stage`].
 
 mod answers;
 mod body;

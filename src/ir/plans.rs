@@ -1,6 +1,6 @@
 //! Plan cache of a device, for expressions that are built anew in every iteration, with other tensors and constants.
-//! Expressions with one fingerprint share a plan. The first evaluation records the fingerprint, and the second keeps its
-//! plan. From then on nothing is scheduled or planned again.
+//! Expressions with one fingerprint share a plan. The first evaluation records the fingerprint, and the second keeps
+//! its plan. From then on nothing is scheduled or planned again.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

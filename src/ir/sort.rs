@@ -1,7 +1,7 @@
 //! Sorting: the bits that order elements, and the results of a sort along an axis.
 //!
-//! A *key* is a word of unsigned bits that orders elements as `amax` ranks them: NaN is the greatest, whatever its sign, and
-//! both zeros are equal. Every sort is stable, so there is one answer.
+//! A *key* is a word of unsigned bits that orders elements as `amax` ranks them: NaN is the greatest, whatever its
+//! sign, and both zeros are equal. Every sort is stable, so there is one answer.
 
 use std::ops::Range;
 
@@ -25,8 +25,8 @@ pub(crate) enum Gives {
     Counts,
 }
 
-/// A stable sort of the last axis, which has more than one element: to values, or to their indices as u32. Only some places
-/// of the sorted axis may be computed.
+/// A stable sort of the last axis, which has more than one element: to values, or to their indices as u32. Only some
+/// places of the sorted axis may be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sort {
     pub gives: Gives,

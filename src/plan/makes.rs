@@ -18,8 +18,8 @@ pub(crate) enum Makes {
 }
 
 /// The text of a kernel that adds up products of two factors, which are the first results of its program. A third is
-/// what it stores, made of the sums. The axes are those of the batch, the rows, the contracted one, and the columns, along
-/// which lanes lie.
+/// what it stores, made of the sums. The axes are those of the batch, the rows, the contracted one, and the columns,
+/// along which lanes lie.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Contract {
     pub batch: Range<usize>,
@@ -57,7 +57,8 @@ pub(crate) struct Sorter {
     /// Invocations of a workgroup, and neighbouring elements of each.
     pub group: u32,
     pub each: u32,
-    /// Whether a workgroup has one tile, whose elements its invocations share. Else each of these has a tile of its own.
+    /// Whether a workgroup has one tile, whose elements its invocations share. Else each of these has a tile of its
+    /// own.
     pub meets: bool,
     /// Whether keys are the numbers of rows, found from elements' indices.
     pub by_row: bool,

@@ -1,7 +1,7 @@
-//! Passes of a stable radix sort. A tile of a row belongs to a workgroup, and an invocation of it has neighbouring elements.
-//! On the host's processor a tile belongs to an invocation.
-//! One pass counts the digits of each tile. A scan of the counts finds where a tile's elements of each digit go: after the
-//! elements of that digit in all earlier tiles. The next pass moves them there. No kernel waits for another workgroup.
+//! Passes of a stable radix sort. A tile of a row belongs to a workgroup, and an invocation of it has neighbouring
+//! elements. On the host's processor a tile belongs to an invocation. One pass counts the digits of each tile. A scan
+//! of the counts finds where a tile's elements of each digit go: after the elements of that digit in all earlier tiles.
+//! The next pass moves them there. No kernel waits for another workgroup.
 
 use smallvec::SmallVec;
 
@@ -57,8 +57,8 @@ impl Sorter {
         }
     }
 
-    /// A pass that counts elements below `count` by value. With more elements than a tile has, all its tables together have at
-    /// most a thirty-second of them.
+    /// A pass that counts elements below `count` by value. With more elements than a tile has, all its tables together
+    /// have at most a thirty-second of them.
     pub(crate) fn counting(bins: usize, target: Target) -> Sorter {
         let sorter = Sorter::new(DType::U32, target);
         let table = bins.next_power_of_two().max(256) as u32;

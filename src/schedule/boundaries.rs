@@ -1,6 +1,6 @@
-//! Boundaries of kernels: which nodes become stages. A node becomes a stage if the kernel would otherwise be too long or bind
-//! too many tensors, or if the user asks for it. It also becomes one if several views read it, or one stretches it, and
-//! computing it again costs more than storing it.
+//! Boundaries of kernels: which nodes become stages. A node becomes a stage if the kernel would otherwise be too long
+//! or bind too many tensors, or if the user asks for it. It also becomes one if several views read it, or one stretches
+//! it, and computing it again costs more than storing it.
 
 use std::sync::Arc;
 
@@ -242,8 +242,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Stores an operand of a contraction, a sort or segments, which read each element several times, unless it is loads, casts of
-    /// loads, or cheap enough to be computed each time.
+    /// Stores an operand of a contraction, a sort or segments, which read each element several times, unless it is
+    /// loads, casts of loads, or cheap enough to be computed each time.
     fn factor(&mut self, reader: usize, operand: usize) {
         let nodes = &self.graph.nodes;
         let is_cast = |part: usize| matches!(nodes[part].kind, NodeKind::Op(Op::Cast));

@@ -18,7 +18,8 @@ use crate::schedule;
 
 /// Consumers.
 impl AnyExpr {
-    /// Runs the expression on the device of its tensors, into a new row-major tensor ([`Expr::eval`](crate::Expr::eval)).
+    /// Runs the expression on the device of its tensors, into a new row-major tensor
+    /// ([`Expr::eval`](crate::Expr::eval)).
     ///
     /// # Errors
     /// The first mistake that was made while building; tensors of different devices, or none at

@@ -1,7 +1,7 @@
 //! Kernels of a radix sort: they count the digits of a tile, or move its elements. Elements are loaded as they lie, and
 //! their digits are kept in workgroup memory. There each invocation counts the digits of neighbouring elements, and
-//! finds how many equal digits come before its own. On the host's processor each invocation has a tile of its own, and goes
-//! through it from begin to end.
+//! finds how many equal digits come before its own. On the host's processor each invocation has a tile of its own, and
+//! goes through it from begin to end.
 
 use super::emitter::Emitter;
 use super::text::line;

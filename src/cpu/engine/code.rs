@@ -108,7 +108,8 @@ impl<'a> Engine<'a> {
         Engine::kept(program, from, row, prepare)
     }
 
-    /// The engine of what is kept with the program, or is made now. Memory that is read and written is a case of its own.
+    /// The engine of what is kept with the program, or is made now. Memory that is read and written is a case of its
+    /// own.
     fn kept(
         program: &'a Program,
         from: &'a [From<'a>],

@@ -42,8 +42,8 @@ fn into(to: &AnyTensor, expr: &AnyExpr, cuts: Cuts) -> Commands {
     checked(lower(schedule, Destination::Into(&places), GPU, cuts).unwrap().0, cuts)
 }
 
-/// Slots have memory while kernels use them, from one command to another; kernels bind what they may, and write to what no
-/// other binding of theirs is.
+/// Slots have memory while kernels use them, from one command to another; kernels bind what they may, and write to what
+/// no other binding of theirs is.
 fn checked(commands: Commands, cuts: Cuts) -> Commands {
     let mut has_memory: Vec<bool> = (0..commands.slots).map(|slot| slot < commands.operands).collect();
     for command in &commands.list {
@@ -164,8 +164,8 @@ fn a_table_larger_than_a_binding_is_looked_up_in_pieces() {
     assert_eq!(counts(&new(&found, limits(GIB))), (1, 1));
 }
 
-/// For each digit a count, the scan of the counts and a move; where bindings show parts, a count of each part and a move from
-/// each to each.
+/// For each digit a count, the scan of the counts and a move; where bindings show parts, a count of each part and a
+/// move from each to each.
 #[test]
 fn a_sort_goes_digit_by_digit() {
     let x = tensor(DType::F32, &[100_000]);

@@ -257,9 +257,9 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("box_blur_llvmpipe", first(HOST, &a.windows([3, 3], [0, 1]).mean([-2, -1]))),
         ("stencil", into_tensor(&inner(&next).tensor().unwrap(), &stencil(&field))),
         ("pool", first(GPU, &a.windows_with([2, 2], [0, 1], [2, 2], [1, 1]).sum([-2, -1]))),
-        // Sums: of rows by one invocation, by sixteen that meet in workgroup memory, and by 64 that have four blocks; of
-        // rows that take another pass; of columns; of rows that are no whole vectors. A maximum, for which no order shows;
-        // the index of one; a cumulative sum, its groups and then all.
+        // Sums: of rows by one invocation, by sixteen that meet in workgroup memory, and by 64 that have four blocks;
+        // of rows that take another pass; of columns; of rows that are no whole vectors. A maximum, for which no order
+        // shows; the index of one; a cumulative sum, its groups and then all.
         ("sum_of_rows_llvmpipe", reduction(HOST, &(&a * &row), ReduceOp::Sum, 1)),
         ("sum_of_rows", reduction(GPU, &(&a * &row), ReduceOp::Sum, 1)),
         ("maximum_of_rows_llvmpipe", reduction(HOST, &a.expr(), ReduceOp::Max, 1)),
@@ -268,8 +268,8 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("sum_of_columns", reduction(GPU, &(&columns * &wide_row), ReduceOp::Sum, 0)),
         ("sum_of_odd_rows", reduction(GPU, &zeros::<f32, 2>([1000 * n, 3]).expr(), ReduceOp::Sum, 1)),
         ("argmax_of_all", reduction(GPU, &zeros::<f32, 1>([1001]).expr(), ReduceOp::ArgMax, 0)),
-        // Cumulative sums: of rows by an invocation each and by sixteen that share a tile; of a long run, what is last in
-        // tiles and then all; across rows.
+        // Cumulative sums: of rows by an invocation each and by sixteen that share a tile; of a long run, what is last
+        // in tiles and then all; across rows.
         ("cumsum_of_rows_llvmpipe", cumsum(HOST, &(&a * &row), 1, false, false)),
         ("cumsum_of_rows_exclusive", cumsum(GPU, &a.expr(), 1, true, false)),
         ("cumsum_of_odd_rows", cumsum(GPU, &zeros::<f32, 2>([1000 * n, 35]).expr(), 1, false, false)),
@@ -288,8 +288,8 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ),
         ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000 * n, 3]).softmax(1))),
         ("range_of_rows", rows(GPU, &(a.amax(1) - a.amin(1)))),
-        // Products of matrices: by workgroups that share a tile, of small integers, whose products end within a vector; by
-        // an invocation each; of a matrix and a vector.
+        // Products of matrices: by workgroups that share a tile, of small integers, whose products end within a vector;
+        // by an invocation each; of a matrix and a vector.
         ("product", first(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
         (
             "product_of_bytes",
