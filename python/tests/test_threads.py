@@ -91,10 +91,10 @@ def test_the_interpreter_is_free_while_a_kernel_runs():
 
 
 def run(code, **options):
-    """The output of a separate process."""
+    """The output of a separate process, unbuffered, as `os._exit` leaves out what is buffered."""
     environment = {**os.environ, **options.pop("env", {})}
     return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, env=environment,
+        [sys.executable, "-u", "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, env=environment,
         **options,
     )  # fmt: skip
 
