@@ -67,8 +67,8 @@ impl Tuning {
         // 512 x 512 x 512, by hand, ms: lavapipe 435, 267, 221 with 4 x 1, 4 x 2, 4 x 4, and 229, 157 with 8 x 2, 8 x
         // 4, of which the last takes 0.2 s to compile. SwiftShader: 368 with 4 x 4 and 297 with 8 x 2.
         product: [8, 2],
-        // Fewer passes, with a tile of its own for each invocation: 8 KiB of counts. A sort of 2^22 takes 104 times `x
-        // + 1.0` on lavapipe with tiles that meet, and 36 so.
+        // Fewer passes, with a tile of its own for each invocation: 8 KiB of counts. A sort of 2^22 on lavapipe takes 104
+        // times `x + 1.0` with tiles that meet, and 36 so.
         sort: [8, 8, 2048],
     };
 
