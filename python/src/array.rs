@@ -79,7 +79,7 @@ impl Array {
 
     /// A view of the array. It adds no depth.
     pub(crate) fn viewed(&self, py: Python<'_>, view: impl FnOnce(&AnyExpr) -> AnyExpr) -> PyResult<Array> {
-        let Part { expr, depth, work } = self.part();
+        let Part { expr, depth, work } = self.some();
         Array::new(py, view(&expr), depth, work, self.slot.clone())
     }
 
@@ -101,8 +101,14 @@ impl Array {
     pub(crate) fn part(&self) -> Part {
         match &self.inner().state {
             State::Expr { expr, depth, work } => Part { expr: expr.clone(), depth: *depth, work: *work },
-            State::Tensor(tensor) => Part { expr: tensor.expr(), depth: 0, work: 0 },
+            State::Tensor(tensor) => Part { expr: tensor.expr(), depth: 0, work: self.size() },
         }
+    }
+
+    /// The same, if only some elements are read. No work is done for the others of a tensor, or of a view of one.
+    pub(crate) fn some(&self) -> Part {
+        let part = self.part();
+        Part { work: if part.depth == 0 { 0 } else { part.work }, ..part }
     }
 
     pub(crate) fn size(&self) -> usize {

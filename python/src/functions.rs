@@ -242,7 +242,7 @@ enum Along<'py> {
 #[pyfunction]
 fn lookup(py: Python<'_>, x: &Bound<'_, Array>, along: Vec<Along<'_>>, shape: Vec<usize>) -> PyResult<Array> {
     let table = x.get();
-    let Part { expr, mut depth, mut work } = table.part();
+    let Part { expr, mut depth, mut work } = table.some();
     let mut indices = Vec::with_capacity(along.len());
     for along in along {
         indices.push(match along {
