@@ -35,9 +35,6 @@ use zerostride::{Device, ErrorKind};
 
 #[derive(Parser)]
 struct Options {
-    /// A device, as `Device::named` takes it; the best one when none is given
-    #[arg(long)]
-    device: Option<String>,
     /// Smaller sizes and fewer runs
     #[arg(long)]
     quick: bool,
@@ -59,9 +56,8 @@ struct Options {
     /// Only these cases
     #[arg(long)]
     case: Vec<String>,
-    /// Passed by `cargo bench`; without it this is a test that everything runs
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    all: common::All,
 }
 
 /// The measurements of one case.
@@ -83,12 +79,12 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
-    let device = common::opened(options.device.as_deref())?;
+    let device = options.all.device()?;
     if options.host {
         return host::run(&device);
     }
     if options.expressions {
-        let (side, rounds) = if options.bench && !options.quick { (1024, 15) } else { (256, 3) };
+        let (side, rounds) = if options.all.bench && !options.quick { (1024, 15) } else { (256, 3) };
         return expressions::run(&device, side, rounds);
     }
     if options.sweep {
@@ -97,11 +93,11 @@ fn run(options: &Options) -> Result<(), Failure> {
     if options.strict {
         return Ok(arithmetic::run(
             &device,
-            if options.bench { 4096 } else { 64 },
+            if options.all.bench { 4096 } else { 64 },
             if options.quick { 5 } else { 15 },
         )?);
     }
-    let (side, rounds) = match (options.bench, options.quick) {
+    let (side, rounds) = match (options.all.bench, options.quick) {
         (false, _) => (256, 1),
         (true, true) => (1024, 7),
         (true, false) => (4096, 15),

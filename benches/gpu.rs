@@ -36,9 +36,6 @@ use meter::{Effort, Meter};
 
 #[derive(Parser)]
 struct Options {
-    /// A device, as `Device::named` takes it; the best one when none is given
-    #[arg(long)]
-    device: Option<String>,
     /// Smaller sizes and fewer runs
     #[arg(long)]
     quick: bool,
@@ -54,9 +51,8 @@ struct Options {
     /// Only these cases
     #[arg(long)]
     case: Vec<String>,
-    /// Passed by `cargo bench`; without it this is a test that everything runs
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    all: common::All,
 }
 
 fn main() -> ExitCode {
@@ -64,15 +60,15 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
-    let device = common::opened(options.device.as_deref())?;
-    let sides: &[usize] = match (options.bench, options.quick) {
+    let device = options.all.device()?;
+    let sides: &[usize] = match (options.all.bench, options.quick) {
         (false, _) => &[128],
         (true, true) => &[512],
         (true, false) => &[4096, 16384],
     };
     let own = options.only_side.map(|side| [side]);
     let sides = own.as_ref().map_or(sides, |own| &own[..]);
-    let effort = if options.bench && !options.quick { Effort::FULL } else { Effort::QUICK };
+    let effort = if options.all.bench && !options.quick { Effort::FULL } else { Effort::QUICK };
     let mut meter = Meter::new(device, sides, effort, options.json.as_deref(), &options.case)?;
     if let Some(unknown) = options.step.iter().find(|step| steps::ALL.iter().all(|(name, _)| name != step)) {
         return Err(format!("there is no step {unknown}").into());

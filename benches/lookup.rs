@@ -21,15 +21,11 @@ use zerostride::{AssignAll, Device, Expr, Math, Result, Tensor};
 
 #[derive(Parser)]
 struct Options {
-    /// A device, as `Device::named` takes it; the best one when none is given
-    #[arg(long)]
-    device: Option<String>,
     /// Fewer runs
     #[arg(long)]
     quick: bool,
-    /// Passed by `cargo bench`; without it this is a test that everything runs
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    all: common::All,
 }
 
 fn main() -> ExitCode {
@@ -37,10 +33,10 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> std::result::Result<(), Failure> {
-    let mut device = common::opened(options.device.as_deref())?;
+    let mut device = options.all.device()?;
     // The adapter's functions, which hand-written kernels call too.
     device.set_math(Math::Fast);
-    let (scale, rounds) = match (options.bench, options.quick) {
+    let (scale, rounds) = match (options.all.bench, options.quick) {
         (false, _) => (16, 1),
         (true, true) => (1, 7),
         (true, false) => (1, 25),

@@ -19,15 +19,11 @@ use zerostride::{Device, Expr, Result};
 
 #[derive(Parser)]
 struct Options {
-    /// A device, as `Device::named` takes it; the best one when none is given
-    #[arg(long)]
-    device: Option<String>,
     /// Smaller sizes and fewer runs
     #[arg(long)]
     quick: bool,
-    /// Passed by `cargo bench`; without it this is a test that everything runs
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    all: common::All,
 }
 
 const TURNS: u32 = 200;
@@ -37,8 +33,8 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> std::result::Result<(), Failure> {
-    let device = common::opened(options.device.as_deref())?;
-    let (side, rounds) = match (options.bench, options.quick) {
+    let device = options.all.device()?;
+    let (side, rounds) = match (options.all.bench, options.quick) {
         (false, _) => (64, 1),
         (true, true) => (1024, 9),
         (true, false) => (4096, 15),

@@ -22,14 +22,10 @@ use zerostride::{DType, Expr, operations};
 
 #[derive(Parser)]
 struct Options {
-    /// A device, as `Device::named` takes it; the best one when none is given
-    #[arg(long)]
-    device: Option<String>,
     #[arg(long, default_value_t = 1 << 24)]
     elements: usize,
-    /// Passed by `cargo bench`; without it this is a test that everything runs
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    all: common::All,
 }
 
 /// Operations and the WGSL builtins that compute them. An operation without a builtin is listed for comparison.
@@ -81,8 +77,8 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
-    let device = common::opened(options.device.as_deref())?;
-    let n = if options.bench { options.elements } else { 1024 };
+    let device = options.all.device()?;
+    let n = if options.all.bench { options.elements } else { 1024 };
     println!("{}, {n} f32, medians of 7\n", device.name());
     println!("| function | compile ms | ms | builtin ms | ratio |\n|---|---|---|---|---|");
     // All of these functions are defined from 0.05 to 0.95, except acosh, which begins at 1.

@@ -22,18 +22,14 @@ use zerostride::{Device, Expr, Result, Tensor};
 
 #[derive(Parser)]
 struct Options {
-    /// A device, as `Device::named` takes it; the best one when none is given
-    #[arg(long)]
-    device: Option<String>,
     /// Smaller sizes and fewer runs
     #[arg(long)]
     quick: bool,
     /// Only cases whose name has this in it
     #[arg(long, default_value = "")]
     only: String,
-    /// Passed by `cargo bench`; without it this is a test that everything runs
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    all: common::All,
 }
 
 /// A case: the crate's work, and the work and the name that it is compared with.
@@ -44,8 +40,8 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> std::result::Result<(), Failure> {
-    let device = common::opened(options.device.as_deref())?;
-    let (part, rounds) = match (options.bench, options.quick) {
+    let device = options.all.device()?;
+    let (part, rounds) = match (options.all.bench, options.quick) {
         (false, _) => (32, 1),
         (true, true) => (4, 9),
         (true, false) => (1, 15),

@@ -32,9 +32,6 @@ use zerostride::Device;
 
 #[derive(Parser)]
 struct Options {
-    /// A device, as `Device::named` takes it; the best one when none is given
-    #[arg(long)]
-    device: Option<String>,
     /// Smaller sizes and fewer runs
     #[arg(long)]
     quick: bool,
@@ -47,9 +44,8 @@ struct Options {
     /// Only these cases
     #[arg(long)]
     case: Vec<String>,
-    /// Passed by `cargo bench`; without it this is a test that everything runs
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    all: common::All,
 }
 
 fn main() -> ExitCode {
@@ -57,11 +53,11 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> std::result::Result<(), Failure> {
-    let device = common::opened(options.device.as_deref())?;
+    let device = options.all.device()?;
     if options.sizes {
-        return sizes(&device, if options.bench { 4 } else { 1 });
+        return sizes(&device, if options.all.bench { 4 } else { 1 });
     }
-    let (side, rounds) = match (options.bench, options.quick) {
+    let (side, rounds) = match (options.all.bench, options.quick) {
         (false, _) => (128, 1),
         (true, true) => (1024, 7),
         (true, false) => (4096, 15),

@@ -17,9 +17,6 @@ use zerostride::{AnyExpr, Expr};
 
 #[derive(Parser)]
 struct Options {
-    /// A device, as `Device::named` takes it; the best one when none is given
-    #[arg(long)]
-    device: Option<String>,
     /// The logarithm of the number of elements
     #[arg(long, default_value_t = 24)]
     log2: u32,
@@ -32,9 +29,8 @@ struct Options {
     /// Explains the kernels instead of timing them
     #[arg(long)]
     explain: bool,
-    /// Passed by `cargo bench`; without it this is a test that everything runs
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    all: common::All,
 }
 
 fn main() -> ExitCode {
@@ -42,8 +38,8 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> std::result::Result<(), Failure> {
-    let device = common::opened(options.device.as_deref())?;
-    let (count, rounds) = if options.bench { (1 << options.log2, options.rounds) } else { (1 << 12, 1) };
+    let device = options.all.device()?;
+    let (count, rounds) = if options.all.bench { (1 << options.log2, options.rounds) } else { (1 << 12, 1) };
     println!("{}, f32, {count} elements, medians of {rounds}\n", device.name());
     // Hashed places: each of 2^24 numbers about as often, in no order.
     let hashed = Expr::coordinate([count], 0).cast::<u32>() * 2_654_435_761;

@@ -20,9 +20,6 @@ use zerostride::{Device, Expr, Pad, Result, Tensor};
 
 #[derive(Parser)]
 struct Options {
-    /// A device, as `Device::named` takes it; the best one when none is given
-    #[arg(long)]
-    device: Option<String>,
     /// Smaller sizes and fewer runs
     #[arg(long)]
     quick: bool,
@@ -32,9 +29,8 @@ struct Options {
     /// Explains the kernels instead of timing them
     #[arg(long)]
     explain: bool,
-    /// Passed by `cargo bench`; without it this is a test that everything runs
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    all: common::All,
 }
 
 fn main() -> ExitCode {
@@ -42,8 +38,8 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> std::result::Result<(), Failure> {
-    let device = common::opened(options.device.as_deref())?;
-    let (side, rounds) = match (options.bench, options.quick) {
+    let device = options.all.device()?;
+    let (side, rounds) = match (options.all.bench, options.quick) {
         (false, _) => (64, 1),
         (true, true) => (1024, 9),
         (true, false) => (4096, 15),
@@ -67,7 +63,7 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
         by_hand(&device, side, rounds, &add)?;
     }
     if "wave".contains(&options.only) && !options.explain {
-        wave(&device, if options.bench { (512, 1000) } else { (32, 5) }, rounds.min(5))?;
+        wave(&device, if options.all.bench { (512, 1000) } else { (32, 5) }, rounds.min(5))?;
     }
     Ok(())
 }

@@ -25,9 +25,22 @@ pub(crate) fn ended(outcome: std::result::Result<(), Failure>) -> ExitCode {
     }
 }
 
-/// The device of a name, or the best one.
-pub(crate) fn opened(name: Option<&str>) -> Result<Device> {
-    name.map_or_else(Device::open, Device::named)
+/// Options of all benchmarks.
+#[derive(clap::Args)]
+pub(crate) struct All {
+    /// A device, as `Device::named` takes it; the best one when none is given
+    #[arg(long)]
+    device: Option<String>,
+    /// Passed by `cargo bench`; without it this is a test that everything runs
+    #[arg(long, hide = true)]
+    pub(crate) bench: bool,
+}
+
+impl All {
+    /// The named device, or the best one.
+    pub(crate) fn device(&self) -> Result<Device> {
+        self.device.as_deref().map_or_else(Device::open, Device::named)
+    }
 }
 
 /// The adapter of a device, to open it again, or `None` for the CPU path.

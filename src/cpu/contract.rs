@@ -10,7 +10,7 @@ use bytemuck::Pod;
 
 use super::bytes::From;
 use super::engine::{Engine, Out};
-use super::eval;
+use super::eval::{self, Elements};
 use super::memory::HostMemory;
 use super::reorder;
 use super::threads::{self, Work};
@@ -100,7 +100,7 @@ fn sums<'a>(program: &Program, from: &[From<'_>], after: Option<After<'a>>, out:
     let factors = [factor(program, values[0], from)?, factor(program, values[1], from)?];
     let places = |i: usize, axes: &[usize]| Places::new(&program.shape, factors[i].layout.strides(), axes);
     let side = |i: usize, kept: &[usize]| Side {
-        bytes: factors[i].bytes(),
+        bytes: &factors[i].elements,
         offset: factors[i].layout.offset() as isize,
         batch: places(i, &batch),
         kept: places(i, kept),
@@ -147,17 +147,10 @@ fn sums<'a>(program: &Program, from: &[From<'_>], after: Option<After<'a>>, out:
     after.map_or(Ok(()), |(after, from)| eval::eval(after, from, out))
 }
 
-/// A factor: elements of a storage, or computed elements.
+/// The elements of a factor, and their layout over the products.
 struct Factor<'a> {
-    read: &'a [u8],
-    computed: Option<HostMemory>,
+    elements: Elements<'a>,
     layout: Layout,
-}
-
-impl Factor<'_> {
-    fn bytes(&self) -> &[u8] {
-        self.computed.as_deref().unwrap_or(self.read)
-    }
 }
 
 /// A factor of a program: read in place, or computed once for each element along the axes that it follows.
@@ -166,19 +159,11 @@ fn factor<'a>(program: &Program, value: Value, from: &[From<'a>]) -> Result<Fact
         && let (input, From::Bytes(read)) = (&program.inputs[i as usize], from[i as usize])
         && !input.is_table()
     {
-        return Ok(Factor { read, computed: None, layout: input.layout.clone() });
+        return Ok(Factor { elements: Elements::Read(read), layout: input.layout.clone() });
     }
-    let part = program.narrowed(value, &program.followed()[value])?;
-    let needed = program.needed(&[value], |_| false);
-    let own: Vec<From<'_>> =
-        from.iter().zip(needed.inputs()).filter(|(_, needed)| **needed).map(|(from, _)| *from).collect();
+    let (part, from) = eval::part(program, value, &program.followed()[value], from)?;
     let layout = Layout::contiguous(&part.shape)?.stretched(&program.shape);
-    let bytes = part.byte_size()?;
-    let mut computed = HostMemory::take(bytes)?;
-    if bytes > 0 {
-        eval::eval(&part, &own, &mut computed[..bytes])?;
-    }
-    Ok(Factor { read: &[], computed: Some(computed), layout })
+    Ok(Factor { elements: eval::elements(&part, &from)?, layout })
 }
 
 /// The distance of a factor's element from the first, for each place along some axes, in row-major order.

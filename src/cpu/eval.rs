@@ -72,6 +72,18 @@ impl std::ops::Deref for Elements<'_> {
     }
 }
 
+/// The program of a value along some axes, and what it reads.
+pub(super) fn part<'a>(
+    program: &Program,
+    value: Value,
+    axes: &[bool],
+    from: &[From<'a>],
+) -> Result<(Program, Vec<From<'a>>)> {
+    let needed = program.needed(&[value], |_| false);
+    let own = from.iter().zip(needed.inputs()).filter(|(_, needed)| **needed).map(|(from, _)| *from);
+    Ok((program.narrowed(value, axes)?, own.collect()))
+}
+
 /// The elements of a program: read in place, or computed.
 pub(super) fn elements<'a>(program: &Program, from: &[From<'a>]) -> Result<Elements<'a>> {
     let bytes = program.byte_size()?;

@@ -95,10 +95,8 @@ pub(super) fn segments(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
 
 /// A value of a program along some axes.
 fn operand<'a>(program: &Program, value: Value, axes: [bool; 2], from: &[From<'a>]) -> Result<Elements<'a>> {
-    let needed = program.needed(&[value], |_| false);
-    let own: Vec<From<'a>> =
-        from.iter().zip(needed.inputs()).filter(|(_, needed)| **needed).map(|(from, _)| *from).collect();
-    eval::elements(&program.narrowed(value, &axes)?, &own)
+    let (part, from) = eval::part(program, value, &axes, from)?;
+    eval::elements(&part, &from)
 }
 
 /// A key for each row. One that is not below the count belongs to rows that are left out.

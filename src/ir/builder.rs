@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::small_map::FEW;
 use super::{ByValue, Input, Program, Step, Value};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -14,9 +15,6 @@ pub(crate) struct Steps {
     /// The number of each step of a long list.
     numbers: FxHashMap<Step, usize>,
 }
-
-/// A search through so few steps allocates nothing and is faster than hashing.
-const FEW: usize = 12;
 
 impl Steps {
     pub(crate) fn new() -> Steps {

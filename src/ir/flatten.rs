@@ -81,27 +81,25 @@ impl Program {
     /// of one shape, and have the requested shape.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
         if let [root] = roots
-            && let NodeKind::Contract(axis) = root.kind
             && !known.contains_key(&Arc::as_ptr(root))
         {
-            return Self::contraction(root, axis, shape, known);
-        }
-        if let [root] = roots
-            && let NodeKind::Sort(sort) = root.kind
-            && !known.contains_key(&Arc::as_ptr(root))
-        {
-            let [operand] = root.args.as_slice() else { bail!(Kernel, "a sort without an operand") };
-            return Ok(Self::elements(&[operand], &operand.shape, known)?.of_kind(ProgramKind::Sort(sort)));
-        }
-        if let [root] = roots
-            && let NodeKind::Segments { op, count } = root.kind
-            && !known.contains_key(&Arc::as_ptr(root))
-        {
-            let (operands, over) = (root.args.iter().collect::<SmallVec<[_; 2]>>(), &root.args[0].shape);
-            let (all, mut values) = Self::values(&operands, over, known)?;
-            let Some(key) = values.pop() else { bail!(Kernel, "segments without keys") };
-            let kind = ProgramKind::Segments { op, count, key };
-            return Ok(all.finish(over.clone(), root.dtype, values).of_kind(kind));
+            match root.kind {
+                NodeKind::Contract(axis) => return Self::contraction(root, axis, shape, known),
+                NodeKind::Sort(sort) => {
+                    let [operand] = root.args.as_slice() else { bail!(Kernel, "a sort without an operand") };
+                    let elements = Self::elements(&[operand], &operand.shape, known)?;
+                    return Ok(elements.of_kind(ProgramKind::Sort(sort)));
+                }
+                NodeKind::Segments { op, count } => {
+                    let (operands, over): (SmallVec<[_; 2]>, _) =
+                        (root.args.iter().collect(), &root.args[0].shape);
+                    let (all, mut values) = Self::values(&operands, over, known)?;
+                    let Some(key) = values.pop() else { bail!(Kernel, "segments without keys") };
+                    let kind = ProgramKind::Segments { op, count, key };
+                    return Ok(all.finish(over.clone(), root.dtype, values).of_kind(kind));
+                }
+                _ => {}
+            }
         }
         let kind = |root: &&Arc<Node>| match known.contains_key(&Arc::as_ptr(root)) {
             true => None,

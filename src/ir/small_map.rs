@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Up to this many entries a search goes through all of them, which allocates nothing and is faster than hashing.
-const FEW: usize = 12;
+pub(super) const FEW: usize = 12;
 
 /// A map without removal.
 pub(super) struct SmallMap<K, V> {

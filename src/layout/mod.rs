@@ -193,7 +193,7 @@ impl Layout {
         let mut strides = Strides::new();
         for (&n, &stride) in self.shape.iter().zip(&self.strides).filter(|&(&n, _)| n != 1) {
             match (shape.last_mut(), strides.last_mut()) {
-                (Some(len), Some(outer)) if stride.checked_mul(n as isize) == Some(*outer) => {
+                (Some(len), Some(outer)) if nest::is_one(*outer, stride, n) => {
                     *len *= n;
                     *outer = stride;
                 }

@@ -16,16 +16,22 @@ pub(crate) struct Axis {
 /// Axes, outermost first.
 pub(crate) type Axes = SmallVec<[Axis; 6]>;
 
+/// Whether two neighbouring axes of a layout step as one: the stride of the outer, and the stride and the length of the
+/// inner.
+pub(super) fn is_one(outer: isize, stride: isize, length: usize) -> bool {
+    stride.checked_mul(length as isize) == Some(outer)
+}
+
 /// The fewest axes that visit the same elements in the same order. Axes of length 1 are dropped, and neighbours merge
 /// if every layout steps through them as one axis.
 pub(crate) fn merge(axes: impl Iterator<Item = Axis>) -> Axes {
     let mut merged = Axes::new();
     for axis in axes.filter(|axis| axis.length != 1) {
-        let is_one = |outer: &&mut Axis| {
-            let whole = |&stride: &isize| stride.checked_mul(axis.length as isize);
-            outer.strides.iter().copied().map(Some).eq(axis.strides.iter().map(whole))
+        let merges = |outer: &&mut Axis| {
+            let mut strides = outer.strides.iter().zip(&axis.strides);
+            strides.all(|(&outer, &stride)| is_one(outer, stride, axis.length))
         };
-        match merged.last_mut().filter(is_one) {
+        match merged.last_mut().filter(merges) {
             Some(outer) => *outer = Axis { length: outer.length * axis.length, ..axis },
             None => merged.push(axis),
         }
@@ -102,10 +108,10 @@ impl Nest {
         if length == 1 {
             return;
         }
-        let is_one = |(i, path): (usize, &Path)| {
-            path.strides.last() == stride(i).checked_mul(length as isize).as_ref()
+        let follows = |(i, path): (usize, &Path)| {
+            path.strides.last().is_some_and(|&outer| is_one(outer, stride(i), length))
         };
-        let merges = !self.lengths.is_empty() && self.paths.iter().enumerate().all(is_one);
+        let merges = !self.lengths.is_empty() && self.paths.iter().enumerate().all(follows);
         match self.lengths.last_mut().filter(|_| merges) {
             Some(outer) => *outer *= length,
             None => self.lengths.push(length),
