@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
+use smallvec::SmallVec;
 use zerostride::{AnyExpr, DType, Scalar};
 
 use crate::array::{Array, Part};
@@ -49,14 +50,12 @@ enum Operand<'py> {
     Scalar(Scalar),
 }
 
-/// The device of the first array among objects, if there is one.
-fn device_of(objects: &[&Bound<'_, PyAny>]) -> Option<Device> {
-    let array = objects.iter().find_map(|object| object.cast::<Array>().ok())?;
-    Some(Device(array.get().slot.clone()))
-}
-
-/// An object as an operand, or `None` if it is no array and no number. Arrays of NumPy are uploaded to `device`.
-fn operand<'py>(object: &Bound<'py, PyAny>, device: Option<&Device>) -> PyResult<Option<Operand<'py>>> {
+/// An object as an operand, or `None` if it is no array and no number. Arrays of NumPy are uploaded to the device of
+/// another array.
+fn operand<'py>(
+    object: &Bound<'py, PyAny>,
+    other: Option<&Bound<'py, Array>>,
+) -> PyResult<Option<Operand<'py>>> {
     if let Ok(array) = object.cast::<Array>() {
         return Ok(Some(Operand::Array(array.clone())));
     }
@@ -64,7 +63,8 @@ fn operand<'py>(object: &Bound<'py, PyAny>, device: Option<&Device>) -> PyResult
         return Ok(Some(Operand::Scalar(scalar)));
     }
     if object.hasattr("__array_interface__")? {
-        return Ok(Some(Operand::Array(made(object, device)?)));
+        let device = other.map(|other| Device(other.get().slot.clone()));
+        return Ok(Some(Operand::Array(made(object, device.as_ref())?)));
     }
     Ok(None)
 }
@@ -130,10 +130,10 @@ pub(crate) fn apply(
     rule: Rule,
     objects: &[&Bound<'_, PyAny>],
 ) -> PyResult<Option<Array>> {
-    let device = device_of(objects);
-    let mut operands = Vec::with_capacity(objects.len());
+    let first = objects.iter().find_map(|object| object.cast::<Array>().ok());
+    let mut operands: SmallVec<[Operand<'_>; 3]> = SmallVec::new();
     for object in objects {
-        match operand(object, device.as_ref())? {
+        match operand(object, first)? {
             Some(operand) => operands.push(operand),
             None => return Ok(None),
         }
@@ -165,7 +165,7 @@ pub(crate) fn apply(
         _ => {}
     }
     let (mut depth, mut work) = (0, 0);
-    let mut exprs = Vec::with_capacity(operands.len());
+    let mut exprs: SmallVec<[AnyExpr; 3]> = SmallVec::new();
     for operand in &operands {
         exprs.push(match operand {
             Operand::Array(array) => {
@@ -232,14 +232,14 @@ pub(crate) fn select(
     a: &Bound<'_, PyAny>,
     b: &Bound<'_, PyAny>,
 ) -> PyResult<Array> {
+    let like = condition;
     let condition = condition.get();
-    let device = Device(condition.slot.clone());
     let truth = condition.part();
     let (mut depth, mut work) = (truth.depth, truth.work);
     let mut dtype = None;
     let mut operands = Vec::new();
     for object in [a, b] {
-        let Some(operand) = operand(object, Some(&device))? else {
+        let Some(operand) = operand(object, Some(like))? else {
             return Err(PyTypeError::new_err(format!(
                 "where takes arrays and numbers, not {}: make it an array by asarray",
                 object.get_type().name()?

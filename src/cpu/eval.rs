@@ -5,7 +5,7 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
 use super::bytes::{From, with_memory};
-use super::engine::{Engine, Out, Scratch};
+use super::engine::{Cut, Engine, Out, Scratch};
 use super::lines::{self, LINE, Stream};
 use super::load::Reader;
 use super::memory::HostMemory;
@@ -107,6 +107,21 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     let short = program.shape.iter().rfind(|&&n| n > 1).filter(|&&n| n <= SHORT_ROW && n < count);
     let short = short.copied().unwrap_or(1);
     let mut engine = Engine::new(program, from, short)?;
+    let Cut { chunk, row, most, turned, streams, work } =
+        engine.cut.get_or_init(|| cut(&engine, count, short)).clone();
+    (engine.chunk, engine.most, engine.turned) = (chunk, most, turned);
+    let job = Job { engine, row, streams };
+    threads::each(
+        out.chunks_mut(chunk * program.dtype.size()).enumerate(),
+        work,
+        || Ok(job.engine.scratch()),
+        |scratch, (i, out)| job.chunk(i * chunk, out, scratch),
+    )
+}
+
+/// The cut of a program of `count` elements, whose rows are `short` or of any length.
+fn cut(engine: &Engine<'_>, count: usize, short: usize) -> Cut {
+    let Engine { program, from, .. } = *engine;
     let readers = &engine.readers;
     let is_turned = |&i: &usize| {
         let is_read = matches!(from[i], From::Bytes(_)) && !program.inputs[i].is_table();
@@ -122,16 +137,17 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     // Tiles are whole rows, and whole lines too if rows are short.
     let lines = short << (LINE.trailing_zeros() - short.trailing_zeros().min(LINE.trailing_zeros()));
     let unit = if short > 1 && lines <= BLOCK / 2 { lines } else { short };
-    let elements = match (turned_row, row) {
+    let chunk = match (turned_row, row) {
         (Some(row), _) => row * (CHUNK / row).max((TURNED_CHUNK / row).min(4 * line)),
         (None, Some(row)) => row * (CHUNK / row),
         (None, None) => CHUNK / unit * unit,
     };
-    let row = row.filter(|row| elements % row == 0).unwrap_or(elements);
+    let row = row.filter(|row| chunk % row == 0).unwrap_or(chunk);
     // Operands in the place of the result are copied first. The copy stays in the first-level cache.
     let copies = from.iter().any(|from| matches!(from, From::Output));
     // The copy is in the cache already, and ordinary stores run beside arithmetic.
-    let streams = !copies && !engine.is_costly() && lines::streams(out.len(), From::bytes(from));
+    let bytes = count * program.dtype.size();
+    let streams = !copies && !engine.is_costly() && lines::streams(bytes, From::bytes(from));
     let is_read = |(value, from): (Value, &From<'_>)| match from {
         From::Scalar(_) => true,
         _ => engine.in_place(value, 0, count).is_some(),
@@ -139,23 +155,14 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     let most = match engine.code.len() {
         _ if copies => SHORT_BLOCK,
         // One loop over operands as they lie keeps nothing in the first-level cache.
-        1 if !streams && (0..).map(Value::Input).zip(from).all(is_read) => elements,
+        1 if !streams && (0..).map(Value::Input).zip(from).all(is_read) => chunk,
         loops if loops <= FEW_LOOPS || short > 1 => LONG_BLOCK,
         _ => BLOCK,
     };
     let unit = if row.is_multiple_of(unit) { unit } else { short };
     let units = row / unit;
-    engine.most = (unit * units.div_ceil(units.div_ceil(most / unit))).min(count);
-    engine.turned = turned;
-    engine.chunk = elements;
-    let chunk = elements * program.dtype.size();
-    let job = Job { engine, row, streams };
-    threads::each(
-        out.chunks_mut(chunk).enumerate(),
-        Work::of(program, count),
-        || Ok(job.engine.scratch()),
-        |scratch, (i, out)| job.chunk(i * elements, out, scratch),
-    )
+    let most = (unit * units.div_ceil(units.div_ceil(most / unit))).min(count);
+    Cut { chunk, row, most, turned, streams, work: Work::of(program, count) }
 }
 
 /// Runs a program of several results over all of its elements, each into one of `outs`. Common values are computed

@@ -174,10 +174,13 @@ impl Execution<'_> {
     fn evaluated(&self, program: &Program) -> Result<SmallVec<[HostMemory; 1]>> {
         let elements = program.result_shape().count()?;
         let bytes = |i: usize| elements * program.result_type(i).size();
-        let memory = (0..program.results.len()).map(|i| HostMemory::take(bytes(i)));
-        let mut results = memory.collect::<Result<SmallVec<[HostMemory; 1]>>>()?;
-        let outs = results.iter_mut().enumerate().map(|(i, memory)| &mut memory[..bytes(i)]);
-        self.run(slice::from_ref(program), None, Target::New(outs.collect()))?;
+        let mut results: SmallVec<[HostMemory; 1]> = SmallVec::new();
+        for i in 0..program.results.len() {
+            results.push(HostMemory::take(bytes(i))?);
+        }
+        let mut outs = SmallVec::new();
+        results.iter_mut().enumerate().for_each(|(i, memory)| outs.push(&mut memory[..bytes(i)]));
+        self.run(slice::from_ref(program), None, Target::New(outs))?;
         Ok(results)
     }
 
@@ -237,7 +240,11 @@ impl Execution<'_> {
         if program.results.len() > 1 && !is_once {
             return program.each(|one| self.result(one));
         }
-        self.evaluated(program)?.into_iter().map(|memory| self.new_storage(program, memory)).collect()
+        let mut results = Results::new();
+        for memory in self.evaluated(program)? {
+            results.push(self.new_storage(program, memory)?);
+        }
+        Ok(results)
     }
 
     fn result(&self, program: &Program) -> Result<Storage> {

@@ -1,5 +1,6 @@
 //! The builder: `AnyExpr`, whose element type is known at run time. `Expr` is its typed face.
 
+use std::borrow::Borrow;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -287,11 +288,15 @@ impl Broadcast {
 }
 
 /// One op, or the first mistake: of an operand, of the types, of the shapes.
-pub(super) fn apply(op: Op, operands: &[&AnyExpr], at: &'static Location<'static>) -> AnyExpr {
+pub(super) fn apply(op: Op, operands: &[impl Borrow<AnyExpr>], at: &'static Location<'static>) -> AnyExpr {
     let build = || {
-        let nodes: SmallVec<[&Arc<Node>; 3]> =
-            operands.iter().map(|operand| operand.node()).collect::<Result<_>>()?;
-        let types: SmallVec<[DType; 3]> = nodes.iter().map(|node| node.dtype).collect();
+        // Pushed one by one: collecting costs more than a few operands.
+        let (mut nodes, mut types) = (SmallVec::<[&Arc<Node>; 3]>::new(), SmallVec::<[DType; 3]>::new());
+        for operand in operands {
+            let node = operand.borrow().node()?;
+            nodes.push(node);
+            types.push(node.dtype);
+        }
         let node = Node::op(op, result_type(op, &types)?, &nodes)?;
         compat::check(&nodes, at);
         Ok(node)

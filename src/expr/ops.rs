@@ -84,7 +84,7 @@ impl AnyExpr {
     pub fn call(name: &str, operands: &[AnyExpr]) -> AnyExpr {
         let at = Location::caller();
         if let Some(row) = ROWS.iter().find(|row| row.name == name) {
-            return apply(row.op, &operands.iter().collect::<Vec<_>>(), at);
+            return apply(row.op, operands, at);
         }
         match compositions().find(|function| function.name == name) {
             Some(function) => function.call(operands),

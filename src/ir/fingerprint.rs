@@ -46,7 +46,7 @@ impl Fingerprint {
         root: &'a Arc<Node>,
         to: Option<(&'a Storage, &'a Layout)>,
     ) -> Option<(Fingerprint, Leaves<'a>)> {
-        let mut words: SmallVec<[u64; 64]> = SmallVec::new();
+        let mut words: SmallVec<[u64; 32]> = SmallVec::new();
         let mut leaves = Leaves::default();
         let mut known: SmallVec<[*const Node; MOST]> = SmallVec::new();
         let mut stack: SmallVec<[&Arc<Node>; MOST]> = smallvec![root];
@@ -105,12 +105,12 @@ impl Fingerprint {
     }
 }
 
-fn push_storage(words: &mut SmallVec<[u64; 64]>, storage: &Storage, layout: &Layout) {
+fn push_storage(words: &mut SmallVec<[u64; 32]>, storage: &Storage, layout: &Layout) {
     words.push((storage.elements as u64) << 1 | u64::from(storage.is_exact));
     push(words, layout);
 }
 
-fn push(words: &mut SmallVec<[u64; 64]>, layout: &Layout) {
+fn push(words: &mut SmallVec<[u64; 32]>, layout: &Layout) {
     words.push((layout.shape().rank() as u64) << 48 ^ layout.offset() as u64);
     layout.shape().iter().for_each(|&length| words.push(length as u64));
     layout.strides().iter().for_each(|&stride| words.push(stride as u64));

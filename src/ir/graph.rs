@@ -241,7 +241,7 @@ pub(crate) enum Destination<'a> {
 /// An expression without the contents of its leaves, as words. A plan for one is right for all with the same
 /// fingerprint.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Fingerprint(pub(super) SmallVec<[u64; 64]>);
+pub(crate) struct Fingerprint(pub(super) SmallVec<[u64; 32]>);
 
 impl Clone for Fingerprint {
     fn clone(&self) -> Self {
@@ -253,9 +253,9 @@ impl Clone for Fingerprint {
 /// The leaves of an expression, in the order of its fingerprint, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Leaves<'a> {
-    pub storages: SmallVec<[&'a Storage; 8]>,
+    pub storages: SmallVec<[&'a Storage; 4]>,
     /// Constants, as their bits, each with the address of its node.
-    pub constants: SmallVec<[(u64, usize); 8]>,
+    pub constants: SmallVec<[(u64, usize); 4]>,
     /// Whether the expression reduces or scans.
     pub reduces: bool,
 }

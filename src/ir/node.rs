@@ -84,7 +84,9 @@ pub(crate) struct LoopTable<'a> {
 fn devices(nodes: &[&Arc<Node>]) -> SmallVec<[Arc<dyn Backend>; 1]> {
     let mut devices: SmallVec<[Arc<dyn Backend>; 1]> = SmallVec::new();
     for device in nodes.iter().flat_map(|node| &node.devices) {
-        if !devices.iter().any(|known| known.identity() == device.identity()) {
+        let is_it =
+            |known: &Arc<dyn Backend>| Arc::ptr_eq(known, device) || known.identity() == device.identity();
+        if !devices.iter().any(is_it) {
             devices.push(device.clone());
         }
     }
@@ -149,8 +151,9 @@ impl Node {
 
     fn of(dtype: DType, shape: Shape, kind: NodeKind, args: &[&Arc<Node>]) -> Arc<Node> {
         let devices = devices(args);
-        let args = args.iter().map(|&arg| arg.clone()).collect();
-        Arc::new(Node { dtype, shape, kind, args, devices, schedule: Kept::default() })
+        let mut own = SmallVec::new();
+        args.iter().for_each(|&arg| own.push(arg.clone()));
+        Arc::new(Node { dtype, shape, kind, args: own, devices, schedule: Kept::default() })
     }
 
     /// The same expression, on the devices of some other operands too.
@@ -366,13 +369,22 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // A leaf, or a shared node, is dropped in place.
-        let is_deep = |arg: &Arc<Node>| !arg.args.is_empty() && Arc::strong_count(arg) == 1;
-        let mut last: SmallVec<[Arc<Node>; 4]> = SmallVec::new();
-        self.args.drain(..).filter(is_deep).for_each(|arg| last.push(arg));
-        while let Some(node) = last.pop() {
-            if let Some(mut node) = Arc::into_inner(node) {
-                node.args.drain(..).filter(|arg| !arg.args.is_empty()).for_each(|arg| last.push(arg));
+        // The last owner of a node with operands drops it here, not by recursion. Others are dropped in place.
+        let is_last = |arg: &Arc<Node>| !arg.args.is_empty() && Arc::strong_count(arg) == 1;
+        if !self.args.iter().any(is_last) {
+            return;
+        }
+        let mut args = std::mem::take(&mut self.args);
+        let mut left: SmallVec<[Arc<Node>; 8]> = SmallVec::new();
+        loop {
+            while let Some(arg) = args.pop() {
+                if is_last(&arg) {
+                    left.push(arg);
+                }
+            }
+            let Some(mut node) = left.pop() else { return };
+            if let Some(node) = Arc::get_mut(&mut node) {
+                args = std::mem::take(&mut node.args);
             }
         }
     }

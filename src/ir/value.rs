@@ -52,6 +52,11 @@ impl<T> ByValue<T> {
         Value::Step((self.all.len() - self.inputs) as u32 - 1)
     }
 
+    /// A list of one item for each value.
+    pub(crate) fn each<U: Clone>(&self, item: U) -> ByValue<U> {
+        ByValue { all: vec![item; self.all.len()], inputs: self.inputs }
+    }
+
     /// A list of items made from these.
     pub(crate) fn map<U>(&self, mut of: impl FnMut(Value, &T) -> U) -> ByValue<U> {
         let all = self.values().zip(&self.all).map(|(value, own)| of(value, own)).collect();
@@ -81,6 +86,11 @@ impl<T> ByValue<T> {
 }
 
 impl ByValue<bool> {
+    /// Whether an item is true.
+    pub(crate) fn any(&self) -> bool {
+        self.all.contains(&true)
+    }
+
     /// The values whose item is true.
     pub(crate) fn which(self) -> impl Iterator<Item = Value> {
         self.values().zip(self.all).filter(|(_, own)| *own).map(|(value, _)| value)

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Line, Result, bail, called};
 use crate::expr::AnyExpr;
-use crate::ir::{Destination, Schedule, Storage};
+use crate::ir::{Destination, NodeKind, Schedule, Source, Storage};
 use crate::layout::{Broadcast, Layout, Shape};
 
 /// A [`Tensor`] whose element type is a value, for code that learns types at run time: files, other languages, pages.
@@ -32,9 +32,7 @@ use crate::layout::{Broadcast, Layout, Shape};
 #[derive(Clone)]
 pub struct AnyTensor {
     pub(super) device: Device,
-    pub(super) storage: Storage,
-    pub(super) dtype: DType,
-    pub(super) layout: Layout,
+    /// A leaf over a storage: all else about the tensor.
     pub(super) leaf: AnyExpr,
 }
 
@@ -59,8 +57,16 @@ impl From<&AnyTensor> for AnyExpr {
 
 impl AnyTensor {
     pub(crate) fn new(device: Device, storage: Storage, dtype: DType, layout: Layout) -> Self {
-        let leaf = AnyExpr::leaf(storage.clone(), dtype, layout.clone());
-        AnyTensor { device, storage, dtype, layout, leaf }
+        AnyTensor { device, leaf: AnyExpr::leaf(storage, dtype, layout) }
+    }
+
+    fn parts(&self) -> (&Storage, DType, &Layout) {
+        match self.leaf.node().map(|node| (&node.kind, node.dtype)) {
+            Ok((NodeKind::Leaf { source: Source::Tensor(storage), layout }, dtype)) => {
+                (storage, dtype, layout)
+            }
+            _ => unreachable!("a tensor is made with a leaf over a storage"),
+        }
     }
 
     /// This tensor with a static element type.
@@ -86,8 +92,8 @@ impl AnyTensor {
     }
 
     pub(super) fn is_of<T: Element>(&self, at: Line) -> Result<()> {
-        if self.dtype != T::DTYPE {
-            let text = format!("a tensor of {} was taken as one of {}: cast it", self.dtype, T::DTYPE);
+        if self.dtype() != T::DTYPE {
+            let text = format!("a tensor of {} was taken as one of {}: cast it", self.dtype(), T::DTYPE);
             return Err(Error::new(ErrorKind::Type, text).at(at));
         }
         Ok(())
@@ -95,21 +101,21 @@ impl AnyTensor {
 
     /// The type of the elements.
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.parts().1
     }
 
     pub(crate) fn storage(&self) -> &Storage {
-        &self.storage
+        self.parts().0
     }
 
     /// The lengths of the axes.
     pub fn shape(&self) -> &Shape {
-        self.layout.shape()
+        self.layout().shape()
     }
 
     /// The layout of the elements in the storage.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        self.parts().2
     }
 
     /// The device that holds the elements.
@@ -146,9 +152,9 @@ impl AnyTensor {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn is_shared(&self) -> bool {
-        // This handle itself has the storage and the leaf, which holds the storage too.
+        // This handle itself has the leaf, which has the storage.
         let leaf = self.leaf.node().map_or(0, Arc::strong_count);
-        leaf != 1 || Arc::strong_count(&self.storage.buffer) != 2
+        leaf != 1 || Arc::strong_count(&self.storage().buffer) != 1
     }
 
     /// Replaces the elements by those of an expression of the same type, as [`Tensor::assign`] does.
@@ -180,7 +186,7 @@ impl AnyTensor {
 
     fn assign_now(&self, device: &Device, value: &AnyExpr, at: Line) -> Result<()> {
         self.takes(device, value, at)?;
-        let to = (&self.storage, &self.layout);
+        let to = (self.storage(), self.layout());
         device.run(value.node()?, Destination::Into(&[to]), || self.schedule(device, value)).map(drop)
     }
 
@@ -203,7 +209,7 @@ impl AnyTensor {
         called(at, || {
             self.takes(&self.device, &value, at)?;
             let schedule = self.schedule(&self.device, &value)?;
-            let to = (&self.storage, &self.layout);
+            let to = (self.storage(), self.layout());
             self.device.backend().compile(&schedule, Destination::Into(&[to]))
         })
     }
@@ -220,8 +226,9 @@ impl AnyTensor {
     /// Checks that a value may be assigned to this tensor.
     pub(super) fn takes(&self, device: &Device, value: &AnyExpr, at: Line) -> Result<()> {
         let node = value.node()?;
-        if node.dtype != self.dtype {
-            let text = format!("cannot assign {} to a tensor of {}: cast the value", node.dtype, self.dtype);
+        if node.dtype != self.dtype() {
+            let text =
+                format!("cannot assign {} to a tensor of {}: cast the value", node.dtype, self.dtype());
             return Err(Error::new(ErrorKind::Type, text).at(at));
         }
         Broadcast::in_place(self.shape(), &node.shape).map_err(|e| e.at(at))?;
@@ -231,12 +238,12 @@ impl AnyTensor {
 
     /// Checks that no element is visited twice, as every write needs.
     pub(super) fn is_written_once(&self, what: &str) -> Result<()> {
-        if self.layout.visits_twice() {
+        if self.layout().visits_twice() {
             bail!(
                 Alias,
                 "cannot {what} to {} with strides {:?}: it visits an element more than once, so {what} to the tensor it was expanded from",
                 self.shape(),
-                self.layout.strides()
+                self.layout().strides()
             );
         }
         Ok(())

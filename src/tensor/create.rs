@@ -144,27 +144,27 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn write_bytes(&self, bytes: &[u8]) -> Result<()> {
-        let needed = self.layout.count() as u128 * self.dtype.size() as u128;
+        let needed = self.layout().count() as u128 * self.dtype().size() as u128;
         if needed != bytes.len() as u128 {
             let text = format!(
                 "write of {} bytes to {} {}, which has {needed}: data and shape must agree",
                 bytes.len(),
-                self.dtype,
+                self.dtype(),
                 self.shape()
             );
             return Err(Error::new(ErrorKind::Data, text).at(Location::caller()));
         }
-        called(Location::caller(), || self.write_packed(&truths(self.dtype, bytes)?))
+        called(Location::caller(), || self.write_packed(&truths(self.dtype(), bytes)?))
     }
 
     /// The same for elements, of the tensor's type.
     pub(super) fn write<T: Element>(&self, data: &[T], at: Line) -> Result<()> {
-        if self.layout.count() != data.len() {
+        if self.layout().count() != data.len() {
             let text = format!(
                 "write of {} elements to {}, which has {}: data and shape must agree",
                 data.len(),
                 self.shape(),
-                self.layout.count()
+                self.layout().count()
             );
             return Err(Error::new(ErrorKind::Data, text).at(at));
         }
@@ -173,7 +173,7 @@ impl AnyTensor {
 
     fn write_packed(&self, bytes: &[u8]) -> Result<()> {
         self.is_written_once("write")?;
-        self.device.backend().write(&self.storage, self.dtype, &self.layout, bytes)
+        self.device.backend().write(self.storage(), self.dtype(), self.layout(), bytes)
     }
 }
 

@@ -190,11 +190,12 @@ impl AnyTensor {
             let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
             groups.push((alike, Schedule::new(&roots, &nodes[i].shape, device.bounds())?));
         }
-        let meet =
-            |a: &AnyTensor, b: &AnyTensor| a.storage.same(&b.storage) && a.layout.may_overlap(&b.layout);
+        let meet = |a: &AnyTensor, b: &AnyTensor| {
+            a.storage().same(b.storage()) && a.layout().may_overlap(b.layout())
+        };
         let shares = |i: usize| pairs[..i].iter().any(|(before, _)| meet(before, &pairs[i].0));
         let is_written =
-            |(storage, _): (&Storage, &Layout)| pairs.iter().any(|(to, _)| to.storage.same(storage));
+            |(storage, _): (&Storage, &Layout)| pairs.iter().any(|(to, _)| to.storage().same(storage));
         let stages = groups.iter().flat_map(|(_, schedule)| schedule.all());
         if stages.flat_map(Stage::tensors).any(is_written) || (0..pairs.len()).any(shares) {
             let all: Vec<&AnyExpr> = values.iter().collect();
@@ -215,7 +216,7 @@ impl AnyTensor {
 
     /// Assigns the results of one kernel, or of one after another.
     fn assign_group(device: &Device, schedule: &Schedule, to: &[&AnyTensor]) -> Result<()> {
-        let places: Vec<(&Storage, &Layout)> = to.iter().map(|to| (&to.storage, &to.layout)).collect();
+        let places: Vec<(&Storage, &Layout)> = to.iter().map(|to| (to.storage(), to.layout())).collect();
         device.backend().run(Cow::Borrowed(schedule), Destination::Into(&places), None).map(drop)
     }
 }
@@ -227,7 +228,7 @@ impl<'a> Written<'a> {
     /// Notes the tensors that are written next, and whether that failed: then earlier ones are poisoned.
     fn and(&mut self, next: &[&'a AnyTensor], outcome: Result<()>) -> Result<()> {
         let poison = |error: &Error| {
-            self.0.iter().for_each(|to| to.device.backend().poison(&to.storage, error));
+            self.0.iter().for_each(|to| to.device.backend().poison(to.storage(), error));
         };
         outcome.inspect_err(poison)?;
         self.0.extend(next);

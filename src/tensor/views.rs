@@ -53,15 +53,8 @@ impl AnyExpr {
     /// ```
     pub fn named(&self) -> Result<Option<AnyTensor>> {
         let node = self.node()?;
-        let NodeKind::Leaf { source: Source::Tensor(storage), layout } = &node.kind else { return Ok(None) };
-        let device = Device::from_backend(storage.backend.clone());
-        Ok(Some(AnyTensor {
-            device,
-            storage: storage.clone(),
-            dtype: node.dtype,
-            layout: layout.clone(),
-            leaf: self.clone(),
-        }))
+        let NodeKind::Leaf { source: Source::Tensor(storage), .. } = &node.kind else { return Ok(None) };
+        Ok(Some(AnyTensor { device: Device::from_backend(storage.backend.clone()), leaf: self.clone() }))
     }
 
     /// A view of any strides (in elements) and offset over the storage of a tensor (PyTorch `as_strided`). A mistake,
@@ -78,8 +71,8 @@ impl AnyExpr {
     #[track_caller]
     pub fn as_strided(&self, shape: impl Into<Shape>, strides: &[isize], offset: usize) -> AnyExpr {
         let strided = |tensor: AnyTensor| {
-            let layout = Layout::strided(shape, strides, offset, tensor.storage.elements)?;
-            Ok(AnyExpr::leaf(tensor.storage, tensor.dtype, layout))
+            let layout = Layout::strided(shape, strides, offset, tensor.storage().elements)?;
+            Ok(AnyExpr::leaf(tensor.storage().clone(), tensor.dtype(), layout))
         };
         match self.tensor().and_then(strided) {
             Ok(view) => view,

@@ -1,5 +1,7 @@
 //! The instructions of a program, each after the ones that it reads; and the tiles that they run over.
 
+use std::sync::OnceLock;
+
 use smallvec::SmallVec;
 
 use super::{ASKING, Engine, Kept, Prepared};
@@ -189,6 +191,7 @@ impl Prepared {
         for &value in read.chain(results).chain(reductions.iter().map(|own| &own.value)) {
             spread[value] |= of_row[value];
         }
+        let spreads = spread.any();
         let called = || program.steps.iter().filter(|step| step.op == Op::Repeat);
         let in_loop =
             |(value, input): (_, &Input)| input.is_table() && called().any(|step| step.args.contains(&value));
@@ -208,9 +211,11 @@ impl Prepared {
             inner,
             of_row,
             spread,
+            spreads,
             is_kept: rows.kept,
             asks,
             in_loops,
+            cut: OnceLock::new(),
         })
     }
 }

@@ -5,6 +5,7 @@ mod code;
 mod values;
 
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
@@ -21,6 +22,7 @@ use super::lines::{self, LINE, Stream};
 use super::load::Reader;
 use super::pairs::Loop;
 use super::registers::Register;
+use super::threads::Work;
 use crate::ir::{ByValue, Program, Value, is_costly, numbered};
 
 /// Programs with at least this many instructions prefetch. The processor guesses the stream of shorter ones.
@@ -42,12 +44,29 @@ pub(super) struct Prepared {
     /// Which values are of the row, and which of them are read for each element.
     pub of_row: ByValue<bool>,
     spread: ByValue<bool>,
+    spreads: bool,
     /// Whether the result is of the row too.
     pub is_kept: bool,
     /// Whether a tile prefetches for the next one of its chunk.
     asks: bool,
     /// Tables of loops.
     in_loops: Vec<bool>,
+    /// The cut of an elementwise program, after it has run.
+    pub cut: OnceLock<Cut>,
+}
+
+/// How the elements of an elementwise program are cut into tasks and tiles.
+#[derive(Clone)]
+pub(super) struct Cut {
+    /// Elements of a task, of a row, and of a tile, which is whole rows or a part of one.
+    pub chunk: usize,
+    pub row: usize,
+    pub most: usize,
+    /// Inputs whose rows lie across memory.
+    pub turned: SmallVec<[bool; 8]>,
+    /// Whether results are stored past the cache.
+    pub streams: bool,
+    pub work: Work,
 }
 
 /// A program, ready to run over its inputs' memory.
@@ -71,13 +90,15 @@ pub(super) struct Out<'a> {
 
 /// Memory of one thread.
 pub(super) struct Scratch {
-    registers: Vec<Register>,
+    registers: SmallVec<[Register; 4]>,
     /// A chunk of each transposed input, if there is one.
     turned: Vec<Vec<u64>>,
     /// The first element of a chunk, and the end.
     start: usize,
     end: usize,
     values: ByValue<InTile>,
+    /// Values of the row, repeated for each element, if there is one.
+    spread: ByValue<Register>,
     /// Memory where accumulators become one, and where a part is repeated.
     buffer: Register,
     expanded: Register,
@@ -85,13 +106,11 @@ pub(super) struct Scratch {
 }
 
 /// A value in this tile.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct InTile {
     place: Place,
     /// Whether all elements are equal. Then there is one part.
     equal: bool,
-    /// A value of the row, repeated for each element.
-    spread: Register,
 }
 
 /// What is prepared: kept with the program, or made for this run.
@@ -123,12 +142,19 @@ impl<'a> Engine<'a> {
         let words = turned.map(|(&turned, input)| {
             if turned { vec![0; (self.chunk * input.dtype.size()).div_ceil(8)] } else { Vec::new() }
         });
+        let mut registers = SmallVec::new();
+        registers.resize_with(self.register_count, Register::default);
         Scratch {
-            registers: (0..self.register_count).map(|_| Register::default()).collect(),
+            registers,
             turned: if self.turned.contains(&true) { words.collect() } else { Vec::new() },
             start: 0,
             end: 0,
-            values: self.sizes.map(|_, _| InTile::default()),
+            values: self.sizes.each(InTile::default()),
+            spread: if self.spreads {
+                self.sizes.map(|_, _| Register::default())
+            } else {
+                ByValue::default()
+            },
             buffer: Register::default(),
             expanded: Register::default(),
             tile: Tile::default(),
@@ -237,8 +263,8 @@ impl<'a> Engine<'a> {
         let mut register = std::mem::take(&mut scratch.registers[target]);
         {
             let by_row = of_row && (!equal || out.is_some());
-            let args = own.args.iter().map(|&arg| self.read(arg, by_row, scratch));
-            let args: SmallVec<[&[u8]; 4]> = args.collect();
+            let mut args: SmallVec<[&[u8]; 4]> = SmallVec::new();
+            own.args.iter().for_each(|&arg| args.push(self.read(arg, by_row, scratch)));
             let args = args.as_slice();
             match out {
                 // Its states do not lie side by side.

@@ -118,7 +118,7 @@ impl<'a> Engine<'a> {
         }
         let Tile { rows, columns, .. } = scratch.tile;
         let columns = columns.unwrap_or(self.inner);
-        let mut register = std::mem::take(&mut scratch.values[value].spread);
+        let mut register = std::mem::take(&mut scratch.spread[value]);
         let size = self.sizes[value];
         let to = register.bytes_mut(self.spread_count(scratch) * size);
         let from = self.read(value, true, scratch);
@@ -135,7 +135,7 @@ impl<'a> Engine<'a> {
                 }
             }
         });
-        scratch.values[value].spread = register;
+        scratch.spread[value] = register;
     }
 
     /// Elements of a repeated value of the row; for one row, a part.
@@ -171,7 +171,7 @@ impl<'a> Engine<'a> {
     pub(in crate::cpu) fn read<'s>(&'s self, value: Value, by_row: bool, scratch: &'s Scratch) -> &'s [u8] {
         let elements = scratch.tile.count(by_row);
         if self.of_row[value] && !by_row && !scratch.values[value].equal {
-            return scratch.values[value].spread.bytes(self.spread_count(scratch) * self.sizes[value]);
+            return scratch.spread[value].bytes(self.spread_count(scratch) * self.sizes[value]);
         }
         let bytes =
             if scratch.values[value].equal { elements.min(PART) } else { elements } * self.sizes[value];
