@@ -22,9 +22,9 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     if (number >= p.count) { return; }
     let row = number / p.tiles;
     let tile = number % p.tiles;
-    let before = tile * 2048u;
+    let before = tile * 4096u;
     let first = row * p.length + before;
-    let size = min(p.length - before, 2048u);
+    let size = min(p.length - before, 4096u);
     let counted = row * 2u * p.all + p.before + tile;
     var to = in1[counted];
     let begin = max(to, p.low);
