@@ -64,6 +64,7 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
         ("median", lazy(x.median(0).into())),
         ("bincount into 1000", lazy(keys.bincount(1000).into())),
         ("segment_sum into 1000", lazy(x.segment_sum(&keys, 1000).into())),
+        ("segment_sum, sorted", lazy(x.segment_sum(keys.sort(0).eval()?.assume_sorted(), 1000).into())),
         ("segment_max into 1000", lazy(x.segment_max(&keys, 1000).into())),
         ("scatter_add into 1000", lazy(zeros.scatter_add([&keys], &x).into())),
         ("compress, half", {

@@ -113,8 +113,8 @@ pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{
     AnyExpr, Axes, Between, Closure, Composition, Expr, Function, FunctionElement, IntoAxes, IntoExpr, Key,
-    LoopState, Operation, Outside, Pad, ReduceOptions, Reduction, Side, Update, compositions, operations,
-    reductions, warn_on_reinterpreted_shapes,
+    Keys, LoopState, Operation, Outside, Pad, ReduceOptions, Reduction, Side, Update, compositions,
+    operations, reductions, warn_on_reinterpreted_shapes,
 };
 #[cfg(feature = "image")]
 pub use interop::image;

@@ -22,7 +22,8 @@ pub(crate) struct Tuning {
     pub narrow: bool,
     /// Rows, and vectors of columns, of an invocation's results in a product of matrices.
     pub product: [u32; 2],
-    /// Bits of a digit in a sort, invocations of a workgroup, and neighbouring elements of each.
+    /// The most bits of a digit in a sort, invocations of a workgroup, and neighbouring elements of each: of its own
+    /// tile, the elements for each place of its table.
     pub sort: [u32; 3],
 }
 
@@ -67,9 +68,10 @@ impl Tuning {
         // 512 x 512 x 512, by hand, ms: lavapipe 435, 267, 221 with 4 x 1, 4 x 2, 4 x 4, and 229, 157 with 8 x 2, 8 x
         // 4, of which the last takes 0.2 s to compile. SwiftShader: 368 with 4 x 4 and 297 with 8 x 2.
         product: [8, 2],
-        // Fewer passes, with a tile of its own for each invocation: 8 KiB of counts. A sort of 2^22 on lavapipe takes 104
-        // times `x + 1.0` with tiles that meet, and 36 so.
-        sort: [8, 8, 2048],
+        // A pass over 2^22 elements by 8 bits takes 7.3 of `x + 1.0` on lavapipe, with counts in storages 9.8. With counts
+        // in private memory it takes 5.5, and longer than a second to compile. With tiles that meet a sort takes 104. Of
+        // 2^24 elements it takes 6.1, 5.4 and 5.9 with tiles of 2048, 4096 and 8192.
+        sort: [10, 8, 16],
     };
 
     /// The host's processor if it loads and stores lane by lane: lavapipe and llvmpipe. A 64-bit word is one load

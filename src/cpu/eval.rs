@@ -84,6 +84,17 @@ pub(super) fn part<'a>(
     Ok((program.narrowed(value, axes)?, own.collect()))
 }
 
+/// The elements of a value of a program along some axes.
+pub(super) fn operand<'a>(
+    program: &Program,
+    value: Value,
+    axes: &[bool],
+    from: &[From<'a>],
+) -> Result<Elements<'a>> {
+    let (part, from) = part(program, value, axes, from)?;
+    elements(&part, &from)
+}
+
 /// The elements of a program: read in place, or computed.
 pub(super) fn elements<'a>(program: &Program, from: &[From<'a>]) -> Result<Elements<'a>> {
     let bytes = program.byte_size()?;

@@ -158,7 +158,7 @@ impl Execution<'_> {
                 (ProgramKind::RowFused(_), [out]) => rows::rows(program, &from, out),
                 (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
                 (ProgramKind::Contract { .. }, [out]) => contract::contract(program, &from, out),
-                (ProgramKind::Sort(sort), [out]) => sort::sort(program, *sort, &from, out),
+                (ProgramKind::Sort(sort, key), [out]) => sort::sort(program, *sort, *key, &from, out),
                 (ProgramKind::Segments { .. }, [out]) => segments::segments(program, &from, out),
                 (kind, _) => bail!(Kernel, "several results of {kind:?}"),
             },

@@ -6,11 +6,11 @@ use bytemuck::{Pod, cast_slice as cast, cast_slice_mut as cast_mut};
 
 use super::bytes::{From, with_memory};
 use super::combine::{self, Loops};
-use super::eval::{self, Elements};
+use super::eval;
 use super::memory::HostMemory;
 use super::threads::{self, Work};
 use crate::error::{Result, bail};
-use crate::ir::{ACCUMULATORS, BLOCK, Program, ProgramKind, Value};
+use crate::ir::{ACCUMULATORS, BLOCK, Program, ProgramKind};
 
 /// The least elements of a part. With 128 Ki, whose places take a second-level cache, a thread beside other work moves
 /// them at a sixth of the speed.
@@ -25,8 +25,8 @@ pub(super) fn segments(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
     else {
         bail!(Kernel, "a program without segments");
     };
-    let values = operand(program, program.results[0], [true, true], from)?;
-    let keys = operand(program, *key, [true, false], from)?;
+    let values = eval::operand(program, program.results[0], &[true, true], from)?;
+    let keys = eval::operand(program, *key, &[true, false], from)?;
     let (count, size, row) = (*count, program.dtype.size(), columns * program.dtype.size());
     let keys = Keys { keys: cast(&keys), count };
     let Some(op) = op else {
@@ -91,12 +91,6 @@ pub(super) fn segments(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
         // The identity makes a sum's -0 a +0, and changes nothing else.
         out.chunks_mut(identity.len()).for_each(|out| (loops.accumulate)(out, &identity[..out.len()]));
     })
-}
-
-/// A value of a program along some axes.
-fn operand<'a>(program: &Program, value: Value, axes: [bool; 2], from: &[From<'a>]) -> Result<Elements<'a>> {
-    let (part, from) = eval::part(program, value, &axes, from)?;
-    eval::elements(&part, &from)
 }
 
 /// A key for each row. One that is not below the count belongs to rows that are left out.

@@ -13,7 +13,7 @@ use super::eval;
 use super::memory::HostMemory;
 use super::threads::{self, Work};
 use crate::error::Result;
-use crate::ir::{Gives, KeyKind, Program, ProgramKind, Sort};
+use crate::ir::{Gives, KeyKind, Program, ProgramKind, Sort, Value};
 
 /// Elements up to which comparing is faster than counting digits.
 const FEW: usize = 512;
@@ -33,14 +33,26 @@ const DIGITS: usize = (1 << HIGH) + 1;
 const MOVED: usize = 1 << 8;
 
 /// Runs a program whose one result is sorted along the last axis.
-pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+pub(super) fn sort(
+    program: &Program,
+    sort: Sort,
+    key: Option<Value>,
+    from: &[From<'_>],
+    out: &mut [u8],
+) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
     let elements = program.clone().of_kind(ProgramKind::Map);
-    let (dtype, bytes) = (elements.dtype, elements.byte_size()?);
-    let size = dtype.size();
-    let read = &*eval::elements(&elements, from)?;
+    let operand = |value: Value| eval::operand(&elements, value, &[true], from);
+    let (read, moved) = match key {
+        None => (eval::elements(&elements, from)?, None),
+        Some(key) => (operand(key)?, Some(operand(program.results[0])?)),
+    };
+    let moved: Option<&[u32]> = moved.as_ref().map(|moved| bytemuck::cast_slice(moved));
+    let stored = |index: u32| moved.map_or(index, |moved| moved[index as usize]);
+    let dtype = program.dtype_of(key.unwrap_or(program.results[0]));
+    let (size, bytes, read) = (dtype.size(), read.len(), &*read);
     let (kind, flip) = (KeyKind::of(dtype), if sort.descending { u64::MAX } else { 0 });
     let flip32 = flip as u32;
     let length = program.shape[program.shape.rank() - 1];
@@ -57,8 +69,8 @@ pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [
             }
         };
     }
-    match (sort.gives == Gives::Indices, kind) {
-        (false, KeyKind::Unsigned) => values!(Unsigned),
+    match (sort.gives != Gives::Values, kind) {
+        (false, KeyKind::Unsigned | KeyKind::Bool) => values!(Unsigned),
         (false, KeyKind::Signed) => values!(Signed),
         (false, KeyKind::Float) => values!(Float),
         // Key and index share a word if they fit.
@@ -68,21 +80,21 @@ pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [
             all.try_for_each(|(row, out)| {
                 let out = bytemuck::cast_slice_mut(out);
                 match size {
-                    1 => by_bit(row, sort.descending.into(), out, work),
-                    _ => by_bit::<u32>(bytemuck::cast_slice(row), sort.descending.into(), out, work),
+                    1 => by_bit(row, sort.descending.into(), stored, out, work),
+                    _ => by_bit(bytemuck::cast_slice(row), u32::from(sort.descending), stored, out, work),
                 }
             })
         }
         (true, _) if size == 1 => rows.sort(
             |x: u8, i| u64::from(x ^ flip as u8) << 32 | u64::from(i),
             |e| e >> 32,
-            |e| e as u32,
+            |e| stored(e as u32),
             out,
         ),
         (true, _) if size == 4 => rows.sort(
             |x: u32, i| u64::from(kind.key32(x) ^ flip32) << 32 | u64::from(i),
             |e| e >> 32,
-            |e| e as u32,
+            |e| stored(e as u32),
             out,
         ),
         (true, _) => rows.sort(
@@ -91,7 +103,7 @@ pub(super) fn sort(program: &Program, sort: Sort, from: &[From<'_>], out: &mut [
                 [key as u32, (key >> 32) as u32, i]
             },
             |e| u64::from(e[1]) << 32 | u64::from(e[0]),
-            |e| e[2],
+            |e| stored(e[2]),
             out,
         ),
     }
@@ -126,8 +138,14 @@ fn counted(keys: &[u32], out: &mut [u32], work: Work) -> Result<()> {
     Ok(())
 }
 
-/// The first `wanted` places of elements of one bit: those equal to `first`, then the others.
-fn by_bit<T: Pod + PartialEq + Sync>(row: &[T], first: T, out: &mut [u32], work: Work) -> Result<()> {
+/// The first places of elements of one bit: those equal to `first`, then the others. Each stores a number by its index.
+fn by_bit<T: Pod + PartialEq + Sync>(
+    row: &[T],
+    first: T,
+    stored: impl Fn(u32) -> u32 + Sync,
+    out: &mut [u32],
+    work: Work,
+) -> Result<()> {
     const PART: usize = 16 << 10;
     let mut counts = vec![0_usize; row.len().div_ceil(PART)];
     threads::each(
@@ -147,7 +165,8 @@ fn by_bit<T: Pod + PartialEq + Sync>(row: &[T], first: T, out: &mut [u32], work:
         let (mut n, mut m) = (0, 0);
         for (i, &x) in (start..).zip(part) {
             let is_first = usize::from(x == first);
-            (a[n], b[m]) = (i, i);
+            let own = stored(i);
+            (a[n], b[m]) = (own, own);
             (n, m) = (n + is_first, m + 1 - is_first);
         }
         ones.copy_from_slice(&a[..ones.len()]);

@@ -42,5 +42,5 @@ pub use random::Key;
 pub use reduce::ReduceOptions;
 pub use reductions::{Reduction, reductions};
 pub use repeat::LoopState;
-pub use scattering::Update;
+pub use scattering::{Keys, Update};
 pub use sorting::{Between, Side};

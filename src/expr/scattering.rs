@@ -10,10 +10,10 @@ use std::panic::Location;
 use super::any::{apply, or_mistake};
 use super::lookup::Index;
 use super::reduce::Class;
-use super::selecting::MOST_COUNTED;
+use super::selecting::{MOST_COUNTED, Moved};
 use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside, ReduceOptions, Side};
-use crate::dtype::{DType, Element, Float, Kind, Numeric};
+use crate::dtype::{DType, Element, Float, Integer, Kind, Numeric};
 use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, BLOCK, Node, Op, ReduceOp};
 use crate::layout::{AxisIndex, Shape};
@@ -55,6 +55,52 @@ impl Update {
             Update::Min => Some(ReduceOp::Min),
             Update::Max => Some(ReduceOp::Max),
         }
+    }
+}
+
+/// Keys of segments: integers, which [`assume_sorted`](Expr::assume_sorted) says are sorted.
+///
+/// ```
+/// use zerostride::{Device, Keys};
+///
+/// let device = Device::cpu();
+/// let (x, keys) = (device.upload(&[1, 2, 4], [3])?, device.upload(&[0, 0, 2], [3])?);
+/// let sorted: Keys = keys.assume_sorted();
+/// assert_eq!(x.segment_sum(sorted, 3).to_vec()?, [3, 0, 4]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Keys {
+    any: AnyExpr,
+    are_sorted: bool,
+}
+
+impl<E: Into<AnyExpr>> From<E> for Keys {
+    fn from(keys: E) -> Keys {
+        Keys { any: keys.into(), are_sorted: false }
+    }
+}
+
+impl AnyExpr {
+    /// Keys that are sorted ([`Expr::assume_sorted`]).
+    pub fn assume_sorted(&self) -> Keys {
+        Keys { any: self.clone(), are_sorted: true }
+    }
+}
+
+impl<T: Integer> Expr<T> {
+    /// Keys that are sorted, the least first, so that segments need no sort. Nothing checks the order. If `keys` are not
+    /// sorted, the elements of segment `k` are those from the place that [`searchsorted`](Self::searchsorted) finds for
+    /// `k` up to the place for `k + 1`, on every device.
+    ///
+    /// ```
+    /// let device = zerostride::Device::cpu();
+    /// let (x, keys) = (device.upload(&[1, 2, 4], [3])?, device.upload(&[0, 0, 2], [3])?);
+    /// assert_eq!(x.segment_sum(keys.assume_sorted(), 3).to_vec()?, [3, 0, 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn assume_sorted(&self) -> Keys {
+        self.any.assume_sorted()
     }
 }
 
@@ -112,25 +158,46 @@ fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr, at: &'static Location<'stati
 fn grouped(
     op: Option<ReduceOp>,
     values: &AnyExpr,
-    (keys, count): (&AnyExpr, usize),
+    (keys, count): (&Keys, usize),
     at: &'static Location<'static>,
 ) -> Result<[AnyExpr; 2]> {
-    let made = Node::segments(op, count, [values.node()?, keys.unsqueeze(1).node()?]);
-    if made.is_on_host() {
-        return Ok([AnyExpr::new(Ok(made), at), keys.bincount(count)]);
+    let own = &keys.any;
+    let made = Node::segments(op, count, [values.node()?, own.unsqueeze(1).node()?]);
+    if made.is_on_host() && !keys.are_sorted {
+        return Ok([AnyExpr::new(Ok(made), at), own.bincount(count)]);
     }
-    let runs = Runs::new(&keys.bins(count), count, at)?;
-    let totals = if count <= MOST_COUNTED { keys.bincount(count).cast(DType::I32) } else { runs.totals() };
+    let runs = Runs::new(keys, count, at)?;
+    let is_counted = count <= MOST_COUNTED && !keys.are_sorted;
+    let totals = if is_counted { own.bincount(count).cast(DType::I32) } else { runs.totals() };
     let totals = totals.shared();
     let (n, width) = (runs.elements, runs.elements.min(BLOCK));
     let made = match op {
         None => runs.last(values)?,
         Some(op) if (n / BLOCK + count) * width <= MOST_MASKED * n => {
-            runs.blocks(op, values, Some(&runs.order), &totals, n)?
+            let first = part(&runs.starts, 0, 1);
+            match &runs.order {
+                None => {
+                    runs.blocks(op, values, &|place| Ok(apply(Op::Add, &[place, &first], at)), &totals, n)?
+                }
+                Some(_) if values.shape()?[1] == 1 && values.is_moved()? => {
+                    let moved = Moved::Others(&values.reshape([-1]));
+                    let moved = own.bins(count).by_few_bits(moved, false, bits(count), usize::MAX, at)?;
+                    runs.blocks(op, &moved.unsqueeze(1).shared(), &|place| Ok(place.clone()), &totals, n)?
+                }
+                Some(order) => {
+                    let row = |place: &AnyExpr| order.found(std::slice::from_ref(place), at);
+                    runs.blocks(op, values, &row, &totals, n)?
+                }
+            }
         }
         Some(op) => runs.reduced(op, values)?,
     };
     Ok([made, totals])
+}
+
+/// Bits of keys up to a count.
+fn bits(count: usize) -> u32 {
+    u32::BITS - (count as u32).leading_zeros()
 }
 
 /// The most elements of blocks of runs for each element, so that each block is a row of its own, however short it is.
@@ -139,8 +206,8 @@ const MOST_MASKED: usize = 8;
 
 /// Elements sorted by key, in runs of equal keys below `count`. Elements without a key are last.
 struct Runs {
-    /// The numbers of elements, sorted by key.
-    order: AnyExpr,
+    /// The numbers of elements, sorted by key, unless they lie so.
+    order: Option<AnyExpr>,
     keys: AnyExpr,
     /// The first place of each key's run, and the end of the last run.
     starts: AnyExpr,
@@ -156,14 +223,22 @@ struct Places {
 }
 
 impl Runs {
-    fn new(keys: &AnyExpr, count: usize, at: &'static Location<'static>) -> Result<Runs> {
-        let bits = u32::BITS - (count as u32).leading_zeros();
-        let order = keys.by_few_bits(true, false, bits, usize::MAX, at)?.shared();
-        let sorted = keys.found(&[order.cast(DType::I32)], at)?.shared();
-        let ends = AnyExpr::coordinate([count + 1], 0).cast(DType::U32);
-        let starts = sorted.searchsorted(ends, Side::Left).cast(DType::I32).shared();
-        let elements = keys.shape()?[0];
-        Ok(Runs { order, keys: sorted, starts, elements, count, at })
+    fn new(Keys { any, are_sorted }: &Keys, count: usize, at: &'static Location<'static>) -> Result<Runs> {
+        let (order, keys) = if *are_sorted {
+            // Keys below 0 are first.
+            let least = if any.dtype()?.kind() == Kind::Signed { -1 } else { 0 };
+            let scalar = |value: i64| Ok(AnyExpr::scalar(any.dtype()?, value));
+            let inside = apply(Op::Clamp, &[any, &scalar(least)?, &scalar(count as i64)?], at);
+            (None, inside.cast(DType::I32))
+        } else {
+            let keys = any.bins(count);
+            let order = keys.by_few_bits(Moved::Indices, false, bits(count), usize::MAX, at)?.shared();
+            let sorted = keys.found(&[order.cast(DType::I32)], at)?;
+            (Some(order), sorted.cast(DType::I32))
+        };
+        let (keys, elements) = (keys.shared(), any.shape()?[0]);
+        let starts = keys.searchsorted(AnyExpr::coordinate([count + 1], 0), Side::Left);
+        Ok(Runs { order, keys, starts: starts.cast(DType::I32).shared(), elements, count, at })
     }
 
     fn op(&self, op: Op, a: &AnyExpr, b: &AnyExpr) -> AnyExpr {
@@ -179,7 +254,8 @@ impl Runs {
     fn values(&self, values: &AnyExpr, numbers: &AnyExpr) -> Result<AnyExpr> {
         let last = self.elements - 1;
         let inside = apply(Op::Clamp, &[numbers, &number(0), &number(last)], self.at);
-        let order = self.order.found(&[inside], self.at)?;
+        let order =
+            self.order.as_ref().map_or(Ok(inside.clone()), |order| order.found(&[inside], self.at))?;
         values.taken(&order, 0, Outside::Nearest, self.at)
     }
 
@@ -192,7 +268,10 @@ impl Runs {
     fn reduced(&self, op: ReduceOp, values: &AnyExpr) -> Result<AnyExpr> {
         let dtype = values.dtype()?;
         let numbers = [numbers(self.elements)];
-        let key = self.keys.found(&numbers, self.at)?.cast(DType::I32);
+        let key = match &self.order {
+            Some(_) => self.keys.found(&numbers, self.at)?,
+            None => part(&self.starts, 1, self.count).searchsorted(&numbers[0], Side::Right).cast(DType::I32),
+        };
         let next = self.op(Op::Min, &self.op(Op::Add, &key, &number(1)), &number(self.count));
         let start = self.starts.found(&[key], self.at)?;
         let end = self.starts.found(&[next], self.at)?;
@@ -212,14 +291,14 @@ impl Runs {
         Ok(if is_sum { self.op(Op::Add, &made, &AnyExpr::scalar(dtype, 0.0)) } else { made })
     }
 
-    /// The rows of values of each key, reduced block by block. No run has more than `longest` elements. Each block of a
-    /// run is a row of an expression, and past its end there is the identity, which changes no bit. The blocks' values
-    /// are the next round's.
+    /// The rows of values of each key, reduced block by block. Rows are found by places in sorted order. No run has more
+    /// than `longest` elements. Each block of a run is a row of an expression, and past its end there is the identity,
+    /// which changes no bit. The blocks' values are the next round's.
     fn blocks(
         &self,
         op: ReduceOp,
         values: &AnyExpr,
-        order: Option<&AnyExpr>,
+        row: &dyn Fn(&AnyExpr) -> Result<AnyExpr>,
         totals: &AnyExpr,
         longest: usize,
     ) -> Result<AnyExpr> {
@@ -232,13 +311,14 @@ impl Runs {
         let (key, before) = if is_last {
             (AnyExpr::coordinate([self.count], 0), number(0))
         } else {
-            let row = AnyExpr::coordinate([elements / BLOCK + self.count], 0);
+            let number_of = AnyExpr::coordinate([elements / BLOCK + self.count], 0);
             let ends = sums(&cuts);
-            let key = ends.searchsorted(&row, Side::Right).cast(DType::I32);
+            let key = ends.searchsorted(&number_of, Side::Right).cast(DType::I32);
             let key = self.op(Op::Min, &key, &number(self.count - 1)).shared();
             let first = self.op(Op::Sub, &found(&ends, &key)?, &found(&cuts, &key)?);
             // Rows past the last block are past the end of any run.
-            let own = self.op(Op::Min, &self.op(Op::Sub, &row, &first), &number(longest.div_ceil(BLOCK)));
+            let own =
+                self.op(Op::Min, &self.op(Op::Sub, &number_of, &first), &number(longest.div_ceil(BLOCK)));
             let before = self.op(Op::Mul, &own, &block);
             (key, before)
         };
@@ -249,15 +329,16 @@ impl Runs {
         let own = AnyExpr::coordinate([key.shape()?[0], width], 1);
         let place = self.op(Op::Add, &start.unsqueeze(1), &own);
         let place = apply(Op::Clamp, &[&place, &number(0), &number(elements - 1)], self.at);
-        let index = order.map_or(Ok(place.clone()), |order| found(order, &place))?;
         let is_there = self.op(Op::Lt, &own, &length.unsqueeze(1)).unsqueeze(2);
         let dtype = values.dtype()?;
-        let rows = values.taken(&index, 0, Outside::Nearest, self.at)?;
+        let rows = values.taken(&row(&place)?, 0, Outside::Nearest, self.at)?;
         let rows = is_there.select(rows, AnyExpr::constant(dtype, op.identity(dtype)));
         let made = rows.reduce(op.name(), [1], ReduceOptions::default());
         match is_last {
             true => Ok(made),
-            false => self.blocks(op, &made.shared(), None, &cuts, longest.div_ceil(BLOCK)),
+            false => {
+                self.blocks(op, &made.shared(), &|place| Ok(place.clone()), &cuts, longest.div_ceil(BLOCK))
+            }
         }
     }
 
@@ -301,8 +382,11 @@ impl Runs {
         let is_long = self.op(Op::Gt, &total, &number(BLOCK));
         let is_next = self.op(Op::And, &is_long, &self.op(Op::Eq, &lane, &number(0))).reshape([-1]).shared();
         let few = 2 * count / BLOCK;
-        let index =
-            is_next.true_first(few, self.at)?.found(&[numbers(few)], self.at)?.cast(DType::I32).shared();
+        let index = is_next
+            .true_first(None, few, self.at)?
+            .found(&[numbers(few)], self.at)?
+            .cast(DType::I32)
+            .shared();
         let next = |x: &AnyExpr| x.taken(&index, 0, Outside::Nearest, self.at);
         let blocks = self.op(Op::Add, &next(&total)?, &number(BLOCK - 1));
         let places = Places {
@@ -394,7 +478,7 @@ impl AnyExpr {
         let key = key.broadcast_to(own.clone()).flat()?.shared();
         let (rows, values) = (self.in_rows(leading)?, updates.in_rows(own.rank())?);
         let wide = if update == Update::Replace { dtype } else { dtype.accumulating() };
-        let [made, totals] = grouped(update.op(), &values.cast(wide), (&key, count), at)?;
+        let [made, totals] = grouped(update.op(), &values.cast(wide), (&key.into(), count), at)?;
         let written = match update.op() {
             None => made,
             Some(op) => combined(op, &rows.cast(wide), &made, at)?.cast(dtype),
@@ -419,17 +503,17 @@ impl AnyExpr {
         &self,
         name: &'static str,
         op: ReduceOp,
-        (keys, count): (&AnyExpr, usize),
+        (Keys { any, are_sorted }, count): (Keys, usize),
         at: &'static Location<'static>,
     ) -> Result<AnyExpr> {
-        let (shape, own, dtype) = (self.shape()?, keys.shape()?, self.dtype()?);
+        let (shape, own, dtype) = (self.shape()?, any.shape()?, self.dtype()?);
         let is_mean = name == "segment_mean";
         (if is_mean { Class::Float } else { Class::Numeric }).check(name, dtype)?;
         if own.rank() > shape.rank() || own[..] != shape[..own.rank()] {
             bail!(Shape, "{name} of {shape} by keys of {own}: keys have the shape of the leading axes");
         }
         let all: Shape = std::iter::once(count).chain(shape[own.rank()..].iter().copied()).collect();
-        let (keys, wide) = (keys.keys(name, count)?, dtype.accumulating());
+        let (keys, wide) = (Keys { any: any.keys(name, count)?, are_sorted }, dtype.accumulating());
         let values = self.cast(wide);
         let [mut made, totals] = if shape.contains(&0) || all.contains(&0) {
             [values.of_constant(op.identity(wide), &all, at)?, number(0)]
@@ -534,9 +618,9 @@ macro_rules! segments {
             /// # Ok::<(), zerostride::Error>(())
             /// ```
             #[track_caller]
-            pub fn $name(&self, keys: impl Into<AnyExpr>, count: usize) -> AnyExpr {
+            pub fn $name(&self, keys: impl Into<Keys>, count: usize) -> AnyExpr {
                 let at = Location::caller();
-                or_mistake(self.segmented(stringify!($name), ReduceOp::$op, (&keys.into(), count), at), at)
+                or_mistake(self.segmented(stringify!($name), ReduceOp::$op, (keys.into(), count), at), at)
             }
         )*}
 
@@ -551,7 +635,7 @@ macro_rules! segments {
             /// # Ok::<(), zerostride::Error>(())
             /// ```
             #[track_caller]
-            pub fn $name(&self, keys: impl Into<AnyExpr>, count: usize) -> Expr<T> {
+            pub fn $name(&self, keys: impl Into<Keys>, count: usize) -> Expr<T> {
                 Expr::face(self.any.$name(keys, count))
             }
         })*
@@ -561,7 +645,8 @@ segments! {
     /// The sum of the elements of each key from 0 to below `count`, in the order of [`sum`](Self::sum) (JAX and
     /// TensorFlow
     /// `segment_sum`). `keys` has the leading axes, and one axis of keys replaces them in the result. Elements with another
-    /// key are left out. The sum of a key without elements is 0.
+    /// key are left out. The sum of a key without elements is 0. Sorted keys
+    /// ([`assume_sorted`](Expr::assume_sorted)) need no sort.
     segment_sum(Sum) where Numeric, "[2.0, 5.0]";
     /// [`segment_sum`](Self::segment_sum) for products: that of a key without elements is 1.
     segment_prod(Prod) where Numeric, "[2.0, 4.0]";

@@ -13,7 +13,19 @@ use crate::layout::Shape;
 /// The most bins that an adapter counts in tables. For more, elements are sorted.
 pub(super) const MOST_COUNTED: usize = 2048;
 
+/// What a sort by few bits moves. Others have 32 bits and one axis.
+pub(super) enum Moved<'a> {
+    Keys,
+    Indices,
+    Others(&'a AnyExpr),
+}
+
 impl AnyExpr {
+    /// Whether its elements move with sorted keys, and not by their indices.
+    pub(crate) fn is_moved(&self) -> Result<bool> {
+        Ok(self.dtype()?.size() == size_of::<u32>())
+    }
+
     /// All elements along one axis: a view, or a copy if no strides lead through them.
     pub(crate) fn flat(&self) -> Result<AnyExpr> {
         let count = self.shape()?.count()? as isize;
@@ -24,30 +36,38 @@ impl AnyExpr {
         }
     }
 
-    /// Elements of one axis, all below `2^bits`, sorted, or the indices that sort them: at most the first `most`.
+    /// Elements of one axis, all below `2^bits`, sorted, or what is moved by them: at most the first `most`.
     pub(super) fn by_few_bits(
         &self,
-        gives_index: bool,
+        moved: Moved<'_>,
         descending: bool,
         bits: u32,
         most: usize,
         at: &'static Location<'static>,
     ) -> Result<AnyExpr> {
         let count = self.shape()?.count()?;
-        let gives = if gives_index { Gives::Indices } else { Gives::Values };
-        let sort = Sort { gives, descending, bits: bits.max(1), places: [0, count.min(most.max(1)) as u32] };
-        match count {
-            0 | 1 if gives_index => self.cast(DType::U32).of_constant(0, self.shape()?, at),
-            0 | 1 => Ok(self.clone()),
-            _ => Ok(AnyExpr::new(Ok(Node::sort(sort, self.node()?)), at)),
-        }
+        let sort =
+            |gives| Sort { gives, descending, bits: bits.max(1), places: [0, count.min(most.max(1)) as u32] };
+        let node = match moved {
+            Moved::Indices if count < 2 => return self.cast(DType::U32).of_constant(0, self.shape()?, at),
+            Moved::Keys if count < 2 => return Ok(self.clone()),
+            Moved::Others(others) if count < 2 => return Ok(others.clone()),
+            Moved::Indices => Node::sort(sort(Gives::Indices), self.node()?),
+            Moved::Keys => Node::sort(sort(Gives::Values), self.node()?),
+            Moved::Others(others) => Node::moved(sort(Gives::Moved), self.node()?, others.node()?),
+        };
+        Ok(AnyExpr::new(Ok(node), at))
     }
 
-    /// The row-major numbers of elements, those of true elements first: at most the first `most`.
-    pub(crate) fn true_first(&self, most: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
+    /// The row-major numbers of true elements, or other elements at these places: at most the first `most`. Past the
+    /// last true element they have no meaning.
+    pub(crate) fn true_first(
+        &self,
+        moved: Option<&AnyExpr>,
+        most: usize,
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
         let truth = self.flat()?.cast(DType::Bool);
-        // The CPU path reads truth values as they are.
-        let truth = if truth.node()?.is_on_host() { truth } else { truth.cast(DType::U32) };
         if u32::try_from(truth.shape()?[0]).is_err() {
             bail!(
                 Overflow,
@@ -55,7 +75,7 @@ impl AnyExpr {
                 self.shape()?
             );
         }
-        truth.by_few_bits(true, true, 1, most, at)
+        truth.by_few_bits(moved.map_or(Moved::Indices, Moved::Others), true, 1, most, at)
     }
 
     /// The coordinates of elements, from their row-major numbers: a row for each axis.
@@ -76,7 +96,7 @@ impl AnyExpr {
         let shape = self.shape()?;
         let count = self.cast(DType::Bool).reduce("count_nonzero", .., super::ReduceOptions::default());
         let place = AnyExpr::coordinate([size], 0);
-        let found = self.true_first(size, at)?.taken(&place, 0, Outside::fill(0), at)?;
+        let found = self.true_first(None, size, at)?.taken(&place, 0, Outside::fill(0), at)?;
         let is_there = apply(Op::Lt, &[&place.cast(DType::U32), &count], at);
         let fill = AnyExpr::scalar(DType::U32, fill);
         Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape, at)?, &fill], at))
@@ -95,13 +115,13 @@ impl AnyExpr {
         let op = |op: Op, x: &AnyExpr, value: i64| {
             apply(op, &[x, &AnyExpr::scalar(dtype, value)], Location::caller())
         };
-        let all = self.flat()?;
-        Ok(match (dtype.size(), dtype.kind()) {
-            (4, _) => all,
-            (8, Kind::Signed) => op(Op::Max, &op(Op::Min, &all, bins as i64), -1).cast(DType::U32),
-            (8, _) => op(Op::Min, &all, bins as i64).cast(DType::U32),
-            _ => all.cast(DType::U32),
-        })
+        let (all, is_signed) = (self.flat()?, dtype.kind() == Kind::Signed);
+        let inside = match (dtype.size(), is_signed) {
+            (8, true) => op(Op::Max, &op(Op::Min, &all, bins as i64), -1),
+            (8, false) => op(Op::Min, &all, bins as i64),
+            _ => all,
+        };
+        Ok(inside.cast(if is_signed { DType::I32 } else { DType::U32 }))
     }
 
     /// Keys as u32. One outside of the bins becomes the number after the last bin.
@@ -120,7 +140,7 @@ impl AnyExpr {
             return Ok(AnyExpr::new(Ok(Node::sort(sort, keys.node()?)), at));
         }
         let bits = u32::BITS - (bins as u32).leading_zeros();
-        let sorted = keys.bins(bins).by_few_bits(false, false, bits, usize::MAX, at)?;
+        let sorted = keys.bins(bins).by_few_bits(Moved::Keys, false, bits, usize::MAX, at)?;
         let ends = sorted.searchsorted(AnyExpr::coordinate([bins + 1], 0).cast(DType::U32), Side::Left);
         let (first, after) = (ends.slice(0, 0..bins as isize), ends.slice(0, 1..bins as isize + 1));
         Ok(apply(Op::Sub, &[&after, &first], at))

@@ -86,9 +86,12 @@ impl Program {
             match root.kind {
                 NodeKind::Contract(axis) => return Self::contraction(root, axis, shape, known),
                 NodeKind::Sort(sort) => {
-                    let [operand] = root.args.as_slice() else { bail!(Kernel, "a sort without an operand") };
-                    let elements = Self::elements(&[operand], &operand.shape, known)?;
-                    return Ok(elements.of_kind(ProgramKind::Sort(sort)));
+                    let (operands, over): (SmallVec<[_; 2]>, _) =
+                        (root.args.iter().collect(), &root.args[0].shape);
+                    let (all, mut values) = Self::values(&operands, over, known)?;
+                    let key = (values.len() > 1).then(|| values.remove(0));
+                    let all = all.finish(over.clone(), root.dtype, values);
+                    return Ok(all.of_kind(ProgramKind::Sort(sort, key)));
                 }
                 NodeKind::Segments { op, count } => {
                     let (operands, over): (SmallVec<[_; 2]>, _) =

@@ -93,7 +93,8 @@ pub(crate) enum NodeKind {
     Scan(ScanAxis),
     /// The products of its two operands, which broadcast, added up along an axis.
     Contract(usize),
-    /// Its operand, whose elements have 32 or 64 bits, or are truth values of the CPU path, sorted along the last axis.
+    /// Its operand, whose elements have 32 or 64 bits or are truth values, sorted along the last axis. Or its second
+    /// operand, moved as that sorts the first.
     Sort(Sort),
     /// The rows of its first operand, a matrix, by key: the reduction of the rows of each key below `count`, or the
     /// last row. The second operand is a column of keys, of which others are left out. The CPU path alone computes it.
@@ -173,8 +174,8 @@ pub(crate) enum ProgramKind {
     /// sum, which is the product itself in the list of results; or steps after it, which read the sum as
     /// [`Source::Row`].
     Contract { axis: usize, product: Value },
-    /// The one value is sorted along the last axis.
-    Sort(Sort),
+    /// The one value is sorted along the last axis, by itself or by a key.
+    Sort(Sort, Option<Value>),
     /// The rows of the one value are reduced by key ([`NodeKind::Segments`]).
     Segments { op: Option<ReduceOp>, count: usize, key: Value },
 }

@@ -200,6 +200,12 @@ impl Node {
         Node::of(sort.result(operand.dtype), sort.shape(&operand.shape), NodeKind::Sort(sort), &[operand])
     }
 
+    /// Elements of 32 bits along one axis, moved as a sort of keys moves those.
+    pub(crate) fn moved(sort: Sort, keys: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
+        let operands = [&keys.stored(), &values.stored()];
+        Node::of(values.dtype, sort.shape(&values.shape), NodeKind::Sort(sort), &operands)
+    }
+
     /// The rows of a matrix by key: reduced, or the last one.
     pub(crate) fn segments(op: Option<ReduceOp>, count: usize, operands: [&Arc<Node>; 2]) -> Arc<Node> {
         let shape = Shape::from([count, operands[0].shape[1]]);

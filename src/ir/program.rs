@@ -102,7 +102,7 @@ impl Program {
     /// The shape of each stored result.
     pub(crate) fn result_shape(&self) -> Cow<'_, Shape> {
         match (&self.kind, self.frame()) {
-            (ProgramKind::Sort(sort), _) => Cow::Owned(sort.shape(&self.shape)),
+            (ProgramKind::Sort(sort, _), _) => Cow::Owned(sort.shape(&self.shape)),
             (ProgramKind::Segments { count, .. }, _) => Cow::Owned(Shape::from([*count, self.shape[1]])),
             (ProgramKind::RowFused(RowFused { kept: false, .. }), _) | (_, None) => {
                 Cow::Borrowed(&self.shape)
@@ -124,7 +124,7 @@ impl Program {
     /// The type of a result.
     pub(crate) fn result_type(&self, i: usize) -> DType {
         match self.kind {
-            ProgramKind::Reduce(_) | ProgramKind::Scan(_) | ProgramKind::Sort(_) => self.dtype,
+            ProgramKind::Reduce(_) | ProgramKind::Scan(_) | ProgramKind::Sort(..) => self.dtype,
             _ => self.dtype_of(self.results[i]),
         }
     }
@@ -139,7 +139,7 @@ impl Program {
         let element = self.element_type();
         self.dtype = match &kind {
             ProgramKind::Reduce(reduce) => reduce.op.result(element).unwrap_or(element),
-            ProgramKind::Sort(sort) => sort.result(element),
+            ProgramKind::Sort(sort, _) => sort.result(element),
             _ => element,
         };
         self.kind = kind;
@@ -337,7 +337,7 @@ impl Program {
             ProgramKind::RowFused(rows) => rows.axes.clone(),
             ProgramKind::Contract { axis, .. } => *axis..*axis + 1,
             ProgramKind::Map | ProgramKind::Scan(_) => return None,
-            ProgramKind::Sort(_) | ProgramKind::Segments { .. } => return None,
+            ProgramKind::Sort(..) | ProgramKind::Segments { .. } => return None,
         };
         Some(Frame { shape: self.shape.clone(), axes })
     }

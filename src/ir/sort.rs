@@ -8,12 +8,14 @@ use std::ops::Range;
 use crate::dtype::{DType, Kind};
 use crate::layout::Shape;
 
-/// How the bits of an element of 32 or 64 bits become its key.
+/// How the bits of an element become its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum KeyKind {
     Unsigned,
     Signed,
     Float,
+    /// Truth values, four in a word. Elements of such a key move and the key does not.
+    Bool,
 }
 
 /// The result of a sort.
@@ -21,12 +23,15 @@ pub(crate) enum KeyKind {
 pub(crate) enum Gives {
     Values,
     Indices,
+    /// Elements of 32 bits of a second operand, moved as the indices of the first. Both have one axis.
+    Moved,
     /// How often each number in `places` occurs among the elements of one axis of 32-bit words.
     Counts,
 }
 
 /// A stable sort of the last axis, which has more than one element: to values, or to their indices as u32. Only some
-/// places of the sorted axis may be computed.
+/// places of the sorted axis may be computed. Truth values are sorted to move others. Places past the first digit's
+/// then have no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sort {
     pub gives: Gives,
@@ -43,6 +48,7 @@ impl Sort {
         match self.gives {
             Gives::Values => "sort",
             Gives::Indices => "argsort",
+            Gives::Moved => "move by",
             Gives::Counts => "bincount",
         }
     }
@@ -60,7 +66,7 @@ impl Sort {
 
     /// The type of the result for elements of a type.
     pub(crate) fn result(&self, dtype: DType) -> DType {
-        if self.gives == Gives::Values { dtype } else { DType::U32 }
+        if matches!(self.gives, Gives::Values | Gives::Moved) { dtype } else { DType::U32 }
     }
 }
 
@@ -69,7 +75,8 @@ impl KeyKind {
         match dtype.kind() {
             Kind::Float => KeyKind::Float,
             Kind::Signed => KeyKind::Signed,
-            Kind::Unsigned | Kind::Bool => KeyKind::Unsigned,
+            Kind::Unsigned => KeyKind::Unsigned,
+            Kind::Bool => KeyKind::Bool,
         }
     }
 }
@@ -82,7 +89,7 @@ macro_rules! keys {
             pub(crate) fn $name(self, bits: $t) -> $t {
                 const SIGN: $t = 1 << (<$t>::BITS - 1);
                 match self {
-                    KeyKind::Unsigned => bits,
+                    KeyKind::Unsigned | KeyKind::Bool => bits,
                     KeyKind::Signed => bits ^ SIGN,
                     // Choices between two values, so that loops need no branch.
                     KeyKind::Float => {

@@ -73,7 +73,7 @@ impl Lowering {
         }
         let program = &*self.without_tables(program)?;
         match program.kind {
-            ProgramKind::Sort(sort) => self.sort(program, sort),
+            ProgramKind::Sort(sort, key) => self.sort(program, sort, key),
             ProgramKind::Segments { .. } => bail!(Kernel, "segments of the CPU path on an adapter"),
             _ if program.reduces() => self.reduced(program),
             _ => {

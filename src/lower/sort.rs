@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Lowering, copy_of};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Gives, Input, Program, ProgramKind, ReduceOp, ScanAxis, Slot, Sort, Source};
+use crate::ir::{Gives, Input, Program, ProgramKind, ReduceOp, ScanAxis, Slot, Sort, Source, Value};
 use crate::layout::Layout;
 use crate::plan::{Moved, Plan, Run, Sorter};
 
@@ -31,7 +31,10 @@ struct Digit {
 /// A sort of the rows of one slot.
 struct Rows {
     sort: Sort,
+    /// The type of keys.
     dtype: DType,
+    /// The elements that are moved in place of keys and their indices.
+    moved: Option<Slot>,
     rows: usize,
     length: usize,
     /// Elements of an original row, if all rows are sorted as one.
@@ -46,8 +49,8 @@ impl Rows {
 }
 
 impl Lowering {
-    /// Sorts the last axis. Returns the slot of the result.
-    pub(super) fn sort(&mut self, program: &Program, sort: Sort) -> Result<Slot> {
+    /// Sorts the last axis, by itself or by a key. Returns the slot of the result.
+    pub(super) fn sort(&mut self, program: &Program, sort: Sort, key: Option<Value>) -> Result<Slot> {
         let (shape, dtype) = (&program.shape, program.element_type());
         let (count, length) = (shape.count()?, shape[shape.rank() - 1]);
         let is_shown = self.cuts.ranges(count, dtype).len() == 1;
@@ -60,28 +63,28 @@ impl Lowering {
                 (shape[axis] as isize, Layout::contiguous(program.result_shape().into_owned())?);
             for range in [0..n / 2, n / 2..n] {
                 let (axis, to) = (axis as isize, layout.slice(axis as isize, range.clone(), 1)?);
-                let part = self.sort(&program.slice(axis, range)?, sort)?;
+                let part = self.sort(&program.slice(axis, range)?, sort, None)?;
                 self.write(&copy_of(program.dtype, part, to.shape())?, result, Some(&to))?;
             }
             return Ok(result);
         }
         let elements = program.clone().of_kind(ProgramKind::Map);
-        let values = match (elements.steps.is_empty(), &elements.inputs[..]) {
-            (true, [Input { source: Source::Slot(slot), layout, .. }])
-                if layout.is_identity() && slot.elements == count && !slot.is_exact =>
-            {
-                *slot
+        let (values, dtype, moved) = match key {
+            None => (self.elements(&elements, count)?, dtype, None),
+            Some(key) => {
+                let [keys, moved] = [key, program.results[0]].map(|value| program.narrowed(value, &[true]));
+                let (keys, moved) = (keys?.of_kind(ProgramKind::Map), moved?.of_kind(ProgramKind::Map));
+                (self.elements(&keys, count)?, keys.dtype, Some(self.elements(&moved, count)?))
             }
-            _ => self.computed(&elements)?,
         };
         if sort.gives == Gives::Counts {
             return self.counted(values, count, sort.places().len());
         }
-        let tile = Sorter::new(dtype, self.target).tile();
+        let tile = Sorter::new(dtype, 0, self.target).tile();
         let is_flat = count > length && 2 * length <= tile;
         let rows = match is_flat {
-            true => Rows { sort, dtype, rows: 1, length: count, row: Some(length) },
-            false => Rows { sort, dtype, rows: count / length, length, row: None },
+            true => Rows { sort, dtype, moved, rows: 1, length: count, row: Some(length) },
+            false => Rows { sort, dtype, moved, rows: count / length, length, row: None },
         };
         let result = self.by_digits(&rows, values)?;
         self.note.parts = 1;
@@ -95,7 +98,19 @@ impl Lowering {
         self.computed(&Program::copy(Input::new(program.dtype, Source::Slot(result), kept)))
     }
 
-    /// Counts elements in a table for each workgroup, and adds the tables up.
+    /// A slot of a program's elements: the one that it reads, or a new one.
+    fn elements(&mut self, program: &Program, count: usize) -> Result<Slot> {
+        match (program.steps.is_empty(), &program.inputs[..]) {
+            (true, [Input { source: Source::Slot(slot), layout, .. }])
+                if layout.is_identity() && slot.elements == count && !slot.is_exact =>
+            {
+                Ok(*slot)
+            }
+            _ => self.computed(program),
+        }
+    }
+
+    /// Counts elements in a table for each tile, and adds the tables up.
     fn counted(&mut self, values: Slot, count: usize, bins: usize) -> Result<Slot> {
         let sorter = Sorter::counting(bins, self.target);
         let ranges = self.cuts.ranges(count, DType::U32);
@@ -122,18 +137,19 @@ impl Lowering {
 
     fn by_digits(&mut self, rows: &Rows, values: Slot) -> Result<Slot> {
         let most = self.target.tuning.sort[0];
-        // As few digits as possible, of equal size.
+        // As few digits as possible, of equal size, each in one word.
         let of = |bits: u32, by_row: bool| {
-            let width = bits.div_ceil(bits.div_ceil(most).max(1)).max(1);
+            let word = bits.min(u32::BITS);
+            let width = word.div_ceil(word.div_ceil(most).max(1)).max(1);
             (0..bits).step_by(width as usize).map(move |shift| Digit { shift, width, by_row })
         };
         let numbers = rows.row.map_or(0, |row| usize::BITS - (rows.length / row - 1).leading_zeros());
+        let gives_index = rows.sort.gives != Gives::Values;
         let digits: Vec<Digit> = of(rows.sort.bits, false).chain(of(numbers, true)).collect();
-        let mut elements = Elements { values: Some(values), indices: None };
+        let mut elements = Elements { values: Some(values), indices: rows.moved };
         for (number, &digit) in digits.iter().enumerate() {
             let rest = &digits[number + 1..];
             let is_last = rest.is_empty();
-            let gives_index = rows.sort.gives == Gives::Indices;
             let moved = Moved {
                 values: if is_last {
                     !gives_index
@@ -141,14 +157,14 @@ impl Lowering {
                     !gives_index || rest.iter().any(|digit| !digit.by_row)
                 },
                 indices: if is_last { gives_index } else { gives_index || rows.row.is_some() },
-                again: number > 0,
+                again: number > 0 || rows.moved.is_some(),
                 of_row: is_last && rows.row.is_some(),
             };
             let places =
                 if is_last && rows.is_one() { rows.sort.places() } else { 0..rows.rows * rows.length };
             elements = self.by_digit(rows, digit, elements, moved, places)?;
         }
-        match if rows.sort.gives == Gives::Indices { elements.indices } else { elements.values } {
+        match if gives_index { elements.indices } else { elements.values } {
             Some(slot) => Ok(slot),
             None => bail!(Kernel, "a sort without a digit"),
         }
@@ -164,8 +180,11 @@ impl Lowering {
         places: Range<usize>,
     ) -> Result<Elements> {
         let count = rows.rows * rows.length;
-        let sorter = Sorter { by_row, digit: width, ..Sorter::new(rows.dtype, self.target) };
-        let ranges = self.cuts.ranges(count, rows.dtype);
+        let sorter = Sorter::new(rows.dtype, width, self.target).over(rows.rows, rows.length);
+        let sorter = Sorter { by_row, ..sorter };
+        // Elements of 32 bits move by truth values.
+        let widest = if rows.dtype == DType::Bool { DType::U32 } else { rows.dtype };
+        let ranges = self.cuts.ranges(count, widest);
         // Several ranges belong to one row.
         let length = |range: &Range<usize>| if ranges.len() == 1 { rows.length } else { range.len() };
         let tiles: usize = ranges.iter().map(|range| length(range).div_ceil(sorter.tile())).sum();
@@ -213,7 +232,7 @@ impl Lowering {
             true => [Moved { indices: false, ..moved }, Moved { values: false, ..moved }].to_vec(),
             false => vec![moved],
         };
-        let stored = self.cuts.ranges(places.len(), rows.dtype);
+        let stored = self.cuts.ranges(places.len(), widest);
         for moved in moves {
             let sorter = Sorter { moved: Some(moved), ..sorter.clone() };
             for (to, (run, range)) in stored.iter().flat_map(|to| runs.iter().map(move |run| (to, run))) {

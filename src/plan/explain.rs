@@ -74,7 +74,7 @@ impl Program {
             ProgramKind::Reduce(reduce) => {
                 format!("{} {} {expression}", reduce.op.name(), over(reduce.axes.clone()))
             }
-            ProgramKind::Sort(sort) => {
+            ProgramKind::Sort(sort, _) => {
                 format!("{} {} {expression}", sort.name(), over(self.shape.rank() - 1..self.shape.rank()))
             }
             ProgramKind::Segments { op, count, .. } => {

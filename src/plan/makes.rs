@@ -60,11 +60,14 @@ pub(crate) struct Sorter {
     /// Whether a workgroup has one tile, whose elements its invocations share. Else each of these has a tile of its
     /// own.
     pub meets: bool,
+    /// Whether an invocation with a tile of its own loads four neighbouring elements at once: of 32 bits, or truth
+    /// values. Rows begin at vectors.
+    pub by_fours: bool,
     /// Whether keys are the numbers of rows, found from elements' indices.
     pub by_row: bool,
     /// The moved words, if the kernel moves elements. Otherwise it counts digits.
     pub moved: Option<Moved>,
-    /// Counts of a table in workgroup memory, if elements are counted as they are.
+    /// Counts of a tile's table, if elements are counted as they are.
     pub table: Option<u32>,
 }
 
@@ -73,7 +76,7 @@ pub(crate) struct Sorter {
 pub(crate) struct Moved {
     pub values: bool,
     pub indices: bool,
-    /// Whether an earlier pass has moved elements.
+    /// Whether indices are read: an earlier pass has moved them, or they are other elements.
     pub again: bool,
     /// Whether indices become those within rows.
     pub of_row: bool,

@@ -39,35 +39,49 @@ pub(crate) struct Run {
     pub size: usize,
 }
 
+/// Words of workgroup memory for the tables of invocations.
+const TABLES: u32 = 4096;
+
 impl Sorter {
-    /// A pass over the digits of elements of a type, for an adapter.
-    pub(crate) fn new(dtype: DType, target: Target) -> Sorter {
-        let [digit, group, each] = target.tuning.sort;
+    /// A pass over digits of some bits, of elements of a type, for an adapter.
+    pub(crate) fn new(dtype: DType, digit: u32, target: Target) -> Sorter {
+        let [_, group, each] = target.tuning.sort;
         let (kind, words) = (KeyKind::of(dtype), (dtype.size() / size_of::<u32>()) as u32);
-        Sorter {
-            kind,
-            words,
-            digit,
-            group: group.min(target.workgroup),
-            each,
-            meets: target.tuning.meets,
-            by_row: false,
-            moved: None,
-            table: None,
-        }
+        let meets = target.tuning.meets;
+        // An invocation's own table has a fraction of its tile's elements.
+        let (each, most) = if meets { (each, group) } else { (each << digit.max(8), TABLES >> digit) };
+        let group = group.min(most).min(target.workgroup);
+        let (by_fours, by_row, moved, table) = (false, false, None, None);
+        Sorter { kind, words, digit, group, each, meets, by_fours, by_row, moved, table }
     }
 
-    /// A pass that counts elements below `count` by value. With more elements than a tile has, all its tables together
+    /// A pass that counts elements below `bins` by value. With more elements than a tile has, all its tables together
     /// have at most a thirty-second of them.
     pub(crate) fn counting(bins: usize, target: Target) -> Sorter {
-        let sorter = Sorter::new(DType::U32, target);
+        let sorter = Sorter::new(DType::U32, 0, target);
         let table = bins.next_power_of_two().max(256) as u32;
-        Sorter { table: Some(table), meets: true, each: (32 * table).div_ceil(sorter.group), ..sorter }
+        // lavapipe takes 20 s to compile a table of 1024 words in private memory. One of 256 counts has 128.
+        let meets = sorter.meets || table > 256;
+        let each = (32 * table).div_ceil(if meets { sorter.group } else { 1 });
+        Sorter { table: Some(table), each, meets, by_fours: !meets, ..sorter }
     }
 
     /// Elements of a tile.
     pub(crate) fn tile(&self) -> usize {
         (self.each * if self.meets { self.group } else { 1 }) as usize
+    }
+
+    /// The same for rows of a length.
+    pub(crate) fn over(self, rows: usize, length: usize) -> Sorter {
+        let by_fours = !self.meets && self.words < 2 && (rows == 1 || length.is_multiple_of(LANES));
+        Sorter { by_fours, ..self }
+    }
+
+    /// The words that a load of a binding has. Four truth values are one.
+    fn width(&self, number: usize) -> usize {
+        let elements = usize::from(self.reads_values()) + usize::from(self.reads_indices());
+        let is_packed = self.kind == KeyKind::Bool && number == 0;
+        if self.by_fours && number < elements && !is_packed { LANES } else { 1 }
     }
 }
 
@@ -86,7 +100,8 @@ impl Plan {
         let moved = words + usize::from(sorter.reads_indices()) + stored;
         let nothing =
             Program::of_steps([elements].into(), DType::U32, Vec::new(), Vec::new(), SmallVec::new());
-        let bindings = vec![Binding { dtype: DType::U32, width: 1 }; reads.len()];
+        let binding = |number: usize| Binding { dtype: DType::U32, width: sorter.width(number) };
+        let bindings = (0..reads.len()).map(binding).collect();
         let bound = Bound { bindings, slots: reads, origins: SmallVec::new() };
         let walk = (Walk::Flat, Store::Lanes, SmallVec::new());
         let (kernel, reads) = Kernel::assemble(&nothing, bound, &[], &loops, walk, target);

@@ -24,11 +24,12 @@ pub struct Unique<V, I> {
 }
 
 impl AnyExpr {
-    /// The number of true elements, which is read back, and their row-major numbers.
-    fn true_places(&self) -> Result<AnyExpr> {
+    /// The row-major numbers of true elements, or other elements at these places. Their count is read back.
+    fn true_places(&self, moved: Option<&AnyExpr>) -> Result<AnyExpr> {
         let mask = self.eval()?;
         let count = mask.reduce("count_nonzero", .., ReduceOptions::default()).to_vec::<u32>()?;
-        Ok(mask.true_first(count[0] as usize, Location::caller())?.slice(0, 0..count[0] as isize))
+        let all = mask.true_first(moved, count[0] as usize, Location::caller())?;
+        Ok(all.slice(0, 0..count[0] as isize))
     }
 
     /// The elements where a mask is true ([`Expr::compress`]).
@@ -60,9 +61,12 @@ impl AnyExpr {
                     "compress of {shape} by a mask of {own}: a mask has the shape of the leading axes"
                 );
             }
+            if rank == shape.rank() && self.is_moved()? {
+                return mask.true_places(Some(&self.flat()?))?.eval();
+            }
             let rest = shape[rank..].iter().map(|&n| n as isize);
             let lengths: Vec<isize> = std::iter::once(own.count()? as isize).chain(rest).collect();
-            self.flat()?.reshape(lengths).take(mask.true_places()?, 0).eval()
+            self.flat()?.reshape(lengths).take(mask.true_places(None)?, 0).eval()
         })
     }
 
@@ -81,7 +85,7 @@ impl AnyExpr {
     #[track_caller]
     pub fn nonzero(&self) -> Result<AnyTensor> {
         let at = Location::caller();
-        called(at, || self.cast(DType::Bool).true_places()?.coordinates(self.shape()?, at)?.eval())
+        called(at, || self.cast(DType::Bool).true_places(None)?.coordinates(self.shape()?, at)?.eval())
     }
 
     /// The different elements ([`Expr::unique`]).
@@ -115,7 +119,7 @@ impl AnyExpr {
                 is_new = call("and", &[&is_new, &call("not", &[&are_nan])]);
             }
             let is_new = call("or", &[&is_new, &call("eq", &[&place, &number(0)])]).eval()?;
-            let first = is_new.true_places()?.eval()?;
+            let first = is_new.true_places(None)?.eval()?;
             let ends = AnyExpr::concat(&[first.expr(), number(n).broadcast_to([1])], 0);
             let counts = call("sub", &[&ends.slice(0, 1..), &first]);
             let number_of = is_new.cast(DType::U32).reduce("cumsum", [0], ReduceOptions::default());
@@ -166,8 +170,18 @@ impl AnyExpr {
                 op("mul", &op("sub", &flat.cast(wide), &number(low)), &number(1.0 / step)).cast(DType::I32);
             let whole = |value: usize| AnyExpr::scalar(DType::I32, value as u64);
             let of = AnyExpr::call("clamp", &[of, whole(0), whole(bins - 1)]);
-            let of = op("sub", &of, &op("lt", &flat, &edges.take(&of, 0)).cast(DType::I32));
-            let next = edges.take(op("add", &of, &whole(1)), 0);
+            // An edge is computed where that makes the same bits, and else looked up.
+            let is_same = |i: usize| {
+                let (own, rounded) = (i as f32 * step as f32 + low as f32, edge(i) as f32);
+                own == rounded && (own == 0.0 || own.is_normal())
+            };
+            let is_computed = dtype == DType::F32 && (0..=bins).all(is_same);
+            let edge_of = |of: &AnyExpr| match is_computed {
+                true => op("add", &op("mul", &of.cast(dtype), &number(step)), &number(low)),
+                false => edges.take(of, 0),
+            };
+            let of = op("sub", &of, &op("lt", &flat, &edge_of(&of)).cast(DType::I32));
+            let next = edge_of(&op("add", &of, &whole(1)));
             op("add", &of, &op("ge", &flat, &next).cast(DType::I32))
         } else {
             let after = edges.searchsorted(&flat, Side::Right).cast(DType::I32);

@@ -1,7 +1,7 @@
 //! Kernels of a radix sort: they count the digits of a tile, or move its elements. Elements are loaded as they lie, and
 //! their digits are kept in workgroup memory. There each invocation counts the digits of neighbouring elements, and
-//! finds how many equal digits come before its own. On the host's processor each invocation has a tile of its own, and
-//! goes through it from begin to end.
+//! finds how many equal digits come before its own. On the host's processor each invocation has a tile and a table of
+//! its own, and goes through the tile from begin to end.
 
 use super::emitter::Emitter;
 use super::text::line;
@@ -10,40 +10,90 @@ use crate::plan::Sorter;
 
 impl Emitter<'_> {
     pub(super) fn sort(&mut self, sorter: &Sorter) {
-        if let Some(table) = sorter.table {
-            return self.counted(sorter, table);
-        }
         let Sorter { digit, group, each, words, .. } = *sorter;
-        let digits = 1_u32 << digit;
+        let (digits, tile) = (1_u32 << digit, sorter.tile());
+        let (is_table, is_packed) = (sorter.table.is_some(), sorter.kind == KeyKind::Bool);
         // This many invocations add up the counts of a digit, each for a section.
         let sections = (group / digits).max(1);
         let section = group / sections;
-        let tile = sorter.tile();
         let mut inputs = (0..).map(|i| format!("in{i}"));
         let mut input =
             |is_read: bool| if is_read { inputs.next().unwrap_or_default() } else { String::new() };
         let values = input(sorter.reads_values());
         let indices = input(sorter.reads_indices());
         let offsets = input(sorter.moved.is_some());
-        let word =
-            |k: u32| if words == 1 { format!("{values}[at]") } else { format!("{values}[at * 2u + {k}u]") };
+        // The words of an element, and its index.
+        let load = |text: &mut String, values_too: bool, index_too: bool| {
+            if !sorter.by_fours {
+                line!(text, "        let at = first + k;");
+            }
+            match words {
+                _ if !values_too => {}
+                _ if is_packed => {
+                    line!(text, "        let low = ({values}[at / 4u] >> (at % 4u * 8u)) & 1u;");
+                }
+                1 if sorter.by_fours => line!(text, "        let low = four[k % 4u];"),
+                1 => line!(text, "        let low = {values}[at];"),
+                _ => {
+                    line!(text, "        let low = {values}[at * 2u];");
+                    line!(text, "        let high = {values}[at * 2u + 1u];");
+                }
+            }
+            match (index_too, sorter.reads_indices()) {
+                (false, _) => {}
+                (true, true) if sorter.by_fours => line!(text, "        let index = indices[k % 4u];"),
+                (true, true) => line!(text, "        let index = {indices}[at];"),
+                (true, false) => line!(text, "        let index = p.start + before + k;"),
+            }
+        };
+        let moved = sorter.moved.unwrap_or_default();
+        let moves = |text: &mut String, place: &str| {
+            line!(text, "        let to = {place} - p.low;");
+            line!(text, "        if (to < p.size) {{");
+            let mut results = ["result", "result1"].into_iter().peekable();
+            if let Some(result) = results.next_if(|_| moved.values) {
+                match words {
+                    1 => line!(text, "            {result}[to] = low;"),
+                    _ => {
+                        line!(text, "            {result}[to * 2u] = low;");
+                        line!(text, "            {result}[to * 2u + 1u] = high;");
+                    }
+                }
+            }
+            if let Some(result) = results.next().filter(|_| moved.indices) {
+                let index = if moved.of_row { "index % p.row" } else { "index" };
+                line!(text, "            {result}[to] = {index};");
+            }
+            line!(text, "        }}");
+        };
 
-        if sorter.meets || digits > 2 {
-            line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits);
+        match sorter.table {
+            Some(table) if sorter.meets => {
+                line!(self.text, "var<workgroup> table: array<atomic<u32>, {table}>;\n");
+            }
+            Some(_) => {}
+            None if !sorter.meets && is_packed => {}
+            None => line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits),
         }
-        if sorter.meets {
+        if sorter.meets && !is_table {
             line!(self.text, "var<workgroup> sums: array<u32, {}>;", digits * sections);
             // The digit of each element, and then its destination.
             line!(self.text, "var<workgroup> places: array<u32, {tile}>;\n");
         }
-        line!(self.text, "fn digit(at: u32) -> u32 {{");
-        if sorter.by_row {
-            line!(self.text, "    let key = {indices}[at] / p.row;");
-        } else {
-            line!(self.text, "    let low = {};", word(0));
-            self.key(sorter, &word(1));
+        let of = match (sorter.by_row, words) {
+            (true, _) => "index",
+            (_, 2) => "low, high",
+            _ => "low",
+        };
+        if !is_table && (sorter.meets || !is_packed) {
+            let parameters = of.replace(',', ": u32,");
+            line!(self.text, "fn digit({parameters}: u32) -> u32 {{");
+            match sorter.by_row {
+                true => line!(self.text, "    let key = index / p.row;"),
+                false => self.key(sorter),
+            }
+            line!(self.text, "    return (key >> (p.shift & 31u)) & {}u;\n}}\n", digits - 1);
         }
-        line!(self.text, "    return (key >> (p.shift & 31u)) & {}u;\n}}\n", digits - 1);
 
         line!(self.text, "@compute @workgroup_size({group})");
         let local = "@builtin(local_invocation_index) local: u32";
@@ -53,43 +103,55 @@ impl Emitter<'_> {
             false => line!(self.text, "    let number = (id.y * p.pitch + id.x) * {group}u + local;"),
         }
         line!(self.text, "    if (number >= p.count) {{ return; }}");
+        if is_table {
+            line!(self.text, "    let first = number * {tile}u;");
+            line!(self.text, "    let size = min(p.length - first, {tile}u);");
+            line!(self.text, "    let own = (p.before + number) * p.row;");
+            return self.counted(sorter);
+        }
         line!(self.text, "    let row = number / p.tiles;");
         line!(self.text, "    let tile = number % p.tiles;");
         line!(self.text, "    let before = tile * {tile}u;");
         line!(self.text, "    let first = row * p.length + before;");
         line!(self.text, "    let size = min(p.length - before, {tile}u);");
         line!(self.text, "    let counted = row * {digits}u * p.all + p.before + tile;");
-        let moves = |text: &mut String, to: &str| {
-            line!(text, "        let at = first + k;");
-            line!(text, "        let to = {to} - p.low;");
-            line!(text, "        if (to < p.size) {{");
-            let mut results = ["result", "result1"].into_iter().peekable();
-            let moved = sorter.moved.unwrap_or_default();
-            if let Some(result) = results.next_if(|_| moved.values) {
-                match words {
-                    1 => line!(text, "            {result}[to] = {};", word(0)),
-                    _ => (0..words).for_each(|k| {
-                        line!(text, "            {result}[to * 2u + {k}u] = {};", word(k));
-                    }),
-                }
-            }
-            if let Some(result) = results.next().filter(|_| moved.indices) {
-                let index = match sorter.reads_indices() {
-                    true => format!("{indices}[at]"),
-                    false => "p.start + before + k".into(),
-                };
-                let index = if moved.of_row { format!("{index} % p.row") } else { index };
-                line!(text, "            {result}[to] = {index};");
-            }
-            line!(text, "        }}");
-        };
-        if !sorter.meets {
-            return self.alone(sorter, &offsets, moves);
+        if !sorter.meets && is_packed {
+            return self.selected(sorter, &offsets);
         }
-        line!(
-            self.text,
-            "    for (var k = local; k < size; k += {group}u) {{ places[k] = digit(first + k); }}"
-        );
+        if !sorter.meets {
+            let each = format!("    for (var d = 0u; d < {digits}u; d += 1u)");
+            let begin =
+                if sorter.moved.is_some() { format!("{offsets}[counted + d * p.all]") } else { "0u".into() };
+            line!(self.text, "{each} {{ counts[d * {group}u + local] = {begin}; }}");
+            if sorter.by_fours {
+                line!(self.text, "    for (var begun = 0u; begun < size; begun += 4u) {{");
+                for (name, of) in [("four", &values), ("indices", &indices)] {
+                    if !of.is_empty() {
+                        line!(self.text, "        let {name} = {of}[(first + begun) / 4u];");
+                    }
+                }
+                line!(self.text, "        for (var k = begun; k < min(begun + 4u, size); k += 1u) {{");
+            } else {
+                line!(self.text, "    for (var k = 0u; k < size; k += 1u) {{");
+            }
+            load(self.text, sorter.reads_values(), sorter.by_row || moved.indices);
+            line!(self.text, "        let own = digit({of}) * {group}u + local;");
+            line!(self.text, "        let place = counts[own];");
+            line!(self.text, "        counts[own] = place + 1u;");
+            if sorter.moved.is_some() {
+                moves(self.text, "place");
+            }
+            line!(self.text, "    }}{}", if sorter.by_fours { " }" } else { "" });
+            if sorter.moved.is_none() {
+                line!(self.text, "{each} {{ result[counted + d * p.all] = counts[d * {group}u + local]; }}");
+            }
+            line!(self.text, "}}");
+            return;
+        }
+        line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
+        load(self.text, !sorter.by_row, sorter.by_row);
+        line!(self.text, "        places[k] = digit({of});");
+        line!(self.text, "    }}");
         line!(
             self.text,
             "    for (var d = 0u; d < {digits}u; d += 1u) {{ counts[d * {group}u + local] = 0u; }}"
@@ -140,97 +202,96 @@ impl Emitter<'_> {
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
         line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
+        load(self.text, moved.values, moved.indices);
         moves(self.text, "places[k]");
         line!(self.text, "    }}\n}}");
     }
 
-    /// An invocation's own tile. Two counts are in registers.
-    fn alone(&mut self, sorter: &Sorter, offsets: &str, moves: impl Fn(&mut String, &str)) {
-        let (group, digits) = (sorter.group, 1_u32 << sorter.digit);
-        let begin = |d: &str| match sorter.moved {
-            Some(_) => format!("{offsets}[counted + {d} * p.all]"),
-            None => "0u".into(),
-        };
-        match digits {
-            2 => line!(self.text, "    var counts = vec2<u32>({}, {});", begin("0u"), begin("1u")),
-            _ => {
-                line!(self.text, "    for (var d = 0u; d < {digits}u; d += 1u) {{");
-                line!(self.text, "        counts[d * {group}u + local] = {};", begin("d"));
-                line!(self.text, "    }}");
-            }
-        }
-        line!(self.text, "    for (var k = 0u; k < size; k += 1u) {{");
-        line!(self.text, "        let d = digit(first + k);");
-        match digits {
-            2 => {
-                line!(self.text, "        let place = select(counts.x, counts.y, d == 1u);");
-                line!(self.text, "        counts += vec2<u32>(1u - d, d);");
-            }
-            _ => {
-                line!(self.text, "        let own = d * {group}u + local;");
-                line!(self.text, "        let place = counts[own];");
-                line!(self.text, "        counts[own] = place + 1u;");
-            }
-        }
+    /// An invocation's own tile of truth values, four in a word, of which those with the first digit are counted or
+    /// moved. Each element stores the last one that moves so far, as a choice of lanes to store costs more.
+    fn selected(&mut self, sorter: &Sorter, offsets: &str) {
         if sorter.moved.is_some() {
-            moves(self.text, "place");
+            line!(self.text, "    var to = {offsets}[counted];");
+            line!(self.text, "    let begin = max(to, p.low);");
+            line!(self.text, "    let end = min({offsets}[counted + 1u], p.low + p.size);");
+            line!(self.text, "    if (begin >= end) {{ return; }}");
+            line!(self.text, "    var last = 0u;");
+        } else {
+            line!(self.text, "    var sum = 0u;");
         }
-        line!(self.text, "    }}");
-        match (sorter.moved, digits) {
-            (Some(_), _) => {}
-            (None, 2) => {
-                line!(self.text, "    result[counted] = counts.x;");
-                line!(self.text, "    result[counted + p.all] = counts.y;");
-            }
-            (None, _) => {
-                line!(self.text, "    for (var d = 0u; d < {digits}u; d += 1u) {{");
-                line!(self.text, "        result[counted + d * p.all] = counts[d * {group}u + local];");
-                line!(self.text, "    }}");
+        line!(self.text, "    for (var k = 0u; k < size; k += 4u) {{");
+        line!(self.text, "        let there = 0x01010101u >> (8u * (4u - min(size - k, 4u)));");
+        line!(self.text, "        let first_digit = ~(in0[(first + k) / 4u] ^ p.flip) & there;");
+        if sorter.moved.is_none() {
+            line!(self.text, "        sum += countOneBits(first_digit);");
+            line!(self.text, "    }}");
+            line!(self.text, "    result[counted] = sum;");
+            line!(self.text, "    result[counted + p.all] = size - sum;\n}}");
+            return;
+        }
+        match sorter.reads_indices() {
+            true => line!(self.text, "        let moved = in1[(first + k) / 4u];"),
+            false => {
+                line!(self.text, "        let moved = p.start + before + k + vec4<u32>(0u, 1u, 2u, 3u);")
             }
         }
-        line!(self.text, "}}");
+        for (lane, name) in ["x", "y", "z", "w"].into_iter().enumerate() {
+            line!(self.text, "        let {name} = (first_digit >> {}u) & 1u;", 8 * lane);
+            line!(self.text, "        last = select(last, moved.{name}, {name} == 1u & to < end);");
+            line!(self.text, "        to += {name};");
+            line!(self.text, "        result[clamp(to, begin + 1u, end) - 1u - p.low] = last;");
+        }
+        line!(self.text, "    }}\n}}");
     }
 
     /// Counts the elements of a tile in the tile's own table.
-    fn counted(&mut self, sorter: &Sorter, table: u32) {
-        let (group, tile) = (sorter.group, sorter.tile());
-        line!(self.text, "var<workgroup> table: array<atomic<u32>, {table}>;\n");
-        line!(self.text, "@compute @workgroup_size({group})");
-        let local = "@builtin(local_invocation_index) local: u32";
-        line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
-        line!(self.text, "    let number = id.y * p.pitch + id.x;");
-        line!(self.text, "    if (number >= p.count) {{ return; }}");
-        line!(
-            self.text,
-            "    for (var k = local; k < p.row; k += {group}u) {{ atomicStore(&table[k], 0u); }}"
-        );
+    fn counted(&mut self, sorter: &Sorter) {
+        let group = sorter.group;
+        let each = |text: &mut String, body: &str| {
+            line!(text, "    for (var k = local; k < p.row; k += {group}u) {{ {body} }}");
+        };
+        if !sorter.meets {
+            // Two counts in a word. What is not counted adds 0.
+            line!(self.text, "    var table: array<u32, {}>;", sorter.table.unwrap_or(0) / 2);
+            line!(self.text, "    for (var k = 0u; k < size; k += 4u) {{");
+            line!(self.text, "        let keys = in0[(first + k) / 4u];");
+            line!(
+                self.text,
+                "        let ones = select(vec4<u32>(0u), vec4<u32>(1u), keys < vec4<u32>(p.row)) << (keys % 2u * 16u);"
+            );
+            for (lane, name) in ["x", "y", "z", "w"].into_iter().enumerate() {
+                let one = format!("select(0u, ones.{name}, k + {lane}u < size)");
+                line!(
+                    self.text,
+                    "        table[keys.{name} / 2u % {}u] += {one};",
+                    sorter.table.unwrap_or(0) / 2
+                );
+            }
+            line!(self.text, "    }}");
+            line!(self.text, "    for (var k = 0u; k < p.row; k += 1u) {{");
+            line!(self.text, "        result[own + k] = (table[k / 2u] >> (k % 2u * 16u)) & 0xffffu;");
+            line!(self.text, "    }}\n}}");
+            return;
+        }
+        each(self.text, "atomicStore(&table[k], 0u);");
         line!(self.text, "    workgroupBarrier();");
-        line!(self.text, "    let first = number * {tile}u;");
-        line!(self.text, "    let size = min(p.length - first, {tile}u);");
         line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
         line!(self.text, "        let key = in0[first + k];");
         line!(self.text, "        if (key < p.row) {{ atomicAdd(&table[key], 1u); }}");
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
-        line!(self.text, "    let own = (p.before + number) * p.row;");
-        line!(
-            self.text,
-            "    for (var k = local; k < p.row; k += {group}u) {{ result[own + k] = atomicLoad(&table[k]); }}"
-        );
+        each(self.text, "result[own + k] = atomicLoad(&table[k]);");
         line!(self.text, "}}");
     }
 
-    /// The lines that make the word of a `key` that has the digit, from the word `low` and, for two words, from
-    /// another, as [`KeyKind`] defines it.
-    fn key(&mut self, sorter: &Sorter, high: &str) {
+    /// The lines that make the word of a `key` that has the digit, from the word `low` and, for two words, `high`, as
+    /// [`KeyKind`] defines it.
+    fn key(&mut self, sorter: &Sorter) {
         const SIGN: &str = "0x80000000u";
         let is_wide = sorter.words > 1;
-        if is_wide {
-            line!(self.text, "    let high = {high};");
-        }
         let top = if is_wide { "high" } else { "low" };
         match sorter.kind {
-            KeyKind::Unsigned => line!(self.text, "    let top = {top};"),
+            KeyKind::Unsigned | KeyKind::Bool => line!(self.text, "    let top = {top};"),
             KeyKind::Signed => line!(self.text, "    let top = {top} ^ {SIGN};"),
             KeyKind::Float => {
                 let (zero, nan) = match is_wide {

@@ -17,8 +17,7 @@ var<workgroup> counts: array<u32, 2048>;
 var<workgroup> sums: array<u32, 128>;
 var<workgroup> places: array<u32, 1024>;
 
-fn digit(at: u32) -> u32 {
-    let low = in0[at];
+fn digit(low: u32) -> u32 {
     let rest = low & 0x7fffffffu;
     let is_nan = rest > 0x7f800000u;
     let is_below = low >= 0x80000000u && !(rest == 0u);
@@ -39,7 +38,11 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let first = row * p.length + before;
     let size = min(p.length - before, 1024u);
     let counted = row * 16u * p.all + p.before + tile;
-    for (var k = local; k < size; k += 128u) { places[k] = digit(first + k); }
+    for (var k = local; k < size; k += 128u) {
+        let at = first + k;
+        let low = in0[at];
+        places[k] = digit(low);
+    }
     for (var d = 0u; d < 16u; d += 1u) { counts[d * 128u + local] = 0u; }
     workgroupBarrier();
     let begin = min(local * 8u, size);

@@ -19,9 +19,7 @@ struct Params {
 @group(0) @binding(4) var<storage, read> in1: array<u32>;
 
 var<workgroup> counts: array<u32, 2048>;
-fn digit(at: u32) -> u32 {
-    let low = in0[at * 2u + 0u];
-    let high = in0[at * 2u + 1u];
+fn digit(low: u32, high: u32) -> u32 {
     let rest = high & 0x7fffffffu;
     let is_nan = (rest > 0x7ff00000u || (rest == 0x7ff00000u && low != 0u));
     let is_below = high >= 0x80000000u && !((rest | low) == 0u);
@@ -38,24 +36,24 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     if (number >= p.count) { return; }
     let row = number / p.tiles;
     let tile = number % p.tiles;
-    let before = tile * 2048u;
+    let before = tile * 4096u;
     let first = row * p.length + before;
-    let size = min(p.length - before, 2048u);
+    let size = min(p.length - before, 4096u);
     let counted = row * 256u * p.all + p.before + tile;
-    for (var d = 0u; d < 256u; d += 1u) {
-        counts[d * 8u + local] = in1[counted + d * p.all];
-    }
+    for (var d = 0u; d < 256u; d += 1u) { counts[d * 8u + local] = in1[counted + d * p.all]; }
     for (var k = 0u; k < size; k += 1u) {
-        let d = digit(first + k);
-        let own = d * 8u + local;
+        let at = first + k;
+        let low = in0[at * 2u];
+        let high = in0[at * 2u + 1u];
+        let index = p.start + before + k;
+        let own = digit(low, high) * 8u + local;
         let place = counts[own];
         counts[own] = place + 1u;
-        let at = first + k;
         let to = place - p.low;
         if (to < p.size) {
-            result[to * 2u + 0u] = in0[at * 2u + 0u];
-            result[to * 2u + 1u] = in0[at * 2u + 1u];
-            result1[to] = p.start + before + k;
+            result[to * 2u] = low;
+            result[to * 2u + 1u] = high;
+            result1[to] = index;
         }
     }
 }

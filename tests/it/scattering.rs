@@ -3,7 +3,7 @@
 
 use crate::common::{Random, found, in_turn, lowered, on_every_device, takes};
 use crate::sorting::{Sorted, agrees, viewed};
-use zerostride::{AnyExpr, Device, ErrorKind, Expr, Numeric, Outside, Update, bf16, f16};
+use zerostride::{AnyExpr, Device, ErrorKind, Expr, Keys, Numeric, Outside, Update, bf16, f16};
 
 /// An element type as it is summed.
 trait Summed: Sorted + Numeric {
@@ -167,12 +167,24 @@ fn segments<T: Summed>(
     let x = viewed(device, &values, &[n, inner], random);
     let signed: Vec<i32> = keys.iter().map(|&key| key as i32).collect();
     let keys = viewed(device, &signed, &[n], random);
+    reduced(device, (&x, &values, inner), &Keys::from(&keys), &places, which);
+}
+
+/// Segments of rows beside those of the naive evaluator.
+fn reduced<T: Summed>(
+    device: &Device,
+    (x, values, inner): (&Expr<T>, &[T], usize),
+    keys: &Keys,
+    places: &[Vec<usize>],
+    which: &[Update],
+) {
+    let (keys, count) = (|| keys.clone(), places.len());
     for &update in which {
         let got = match update {
-            Update::Add => x.segment_sum(&keys, count),
-            Update::Mul => x.segment_prod(&keys, count),
-            Update::Min => x.segment_min(&keys, count),
-            _ => x.segment_max(&keys, count),
+            Update::Add => x.segment_sum(keys(), count),
+            Update::Mul => x.segment_prod(keys(), count),
+            Update::Min => x.segment_min(keys(), count),
+            _ => x.segment_max(keys(), count),
         };
         let of = |(own, k): (&Vec<usize>, usize)| {
             T::narrow(folded(update, &own.iter().map(|&i| values[i * inner + k]).collect::<Vec<T>>()))
@@ -183,9 +195,55 @@ fn segments<T: Summed>(
             &got,
             device,
             &expected,
-            &format!("segments of {} by {update:?}, {n} x {inner} to {count}", T::DTYPE),
+            &format!("segments of {} by {update:?}, {} by {inner} to {count}", T::DTYPE, values.len()),
         );
     }
+}
+
+/// Keys that are said to be sorted, and are or are not: segments lie between the places that a search finds.
+#[test]
+fn sorted_keys() {
+    on_every_device(|device| {
+        let mut random = Random(11);
+        for (n, inner, count, are_sorted) in [
+            (0_usize, 1, 2, true),
+            (1, 1, 1, true),
+            (700, 3, 40, true),
+            (700, 1, 300, false),
+            (5000, 1, 3, true),
+            (5000, 2, 3, false),
+            (5000, 1, 3000, true),
+        ] {
+            let mut keys: Vec<i32> = (0..n).map(|_| random.below(count + 4) as i32 - 2).collect();
+            if are_sorted {
+                keys.sort_unstable();
+            }
+            let start = |key: i32| {
+                let mut before = 0;
+                for bit in (0..n.checked_ilog2().map_or(0, |bit| bit + 1)).rev().map(|bit| 1 << bit) {
+                    let is_more = before + bit <= n && keys[before + bit - 1] < key;
+                    before += if is_more { bit } else { 0 };
+                }
+                before
+            };
+            let places: Vec<Vec<usize>> =
+                (0..count as i32).map(|key| (start(key)..start(key + 1)).collect()).collect();
+            let values: Vec<f32> = (0..n * inner).map(|_| f32::random(&mut random, false)).collect();
+            let x = viewed(device, &values, &[n, inner], &mut random);
+            let own = viewed(device, &keys, &[n], &mut random).assume_sorted();
+            let which: &[Update] = if n == 5000 { &[Update::Add] } else { &[Update::Add, Update::Max] };
+            reduced(device, (&x, &values, inner), &own, &places, which);
+            let lengths: Vec<f32> = places.iter().map(|own| own.len() as f32).collect();
+            let lengths = device.upload(&lengths, [count, 1]).unwrap();
+            let (mean, sum) = (x.segment_mean(own.clone(), count), x.segment_sum(own, count));
+            let is_same = (mean - sum / &lengths).eval_on(device).unwrap().to_vec().unwrap();
+            assert!(is_same.iter().all(|x| *x == 0.0 || x.is_nan()));
+        }
+        // Unsigned keys above any count are last.
+        let x = device.upload(&[1.0_f32, 2.0, 4.0], [3]).unwrap();
+        let keys = device.upload(&[0_u32, 1, u32::MAX], [3]).unwrap().assume_sorted();
+        assert_eq!(x.segment_sum(keys, 3).to_vec().unwrap(), [1.0, 2.0, 0.0]);
+    });
 }
 
 #[test]
@@ -357,6 +415,11 @@ fn larger_than_a_binding() {
         let mut random = Random(5);
         segments::<f32>(&device, (30_000, 1), 7, &[Update::Add], &mut random);
         scatters::<f32>(&device, &[30_000], &[20_000], Update::Replace, &mut random);
+        // Elements that move by truth values, from several ranges to several.
+        let values: Vec<f32> = (0..70_000).map(|_| f32::random(&mut random, false)).collect();
+        let kept: Vec<f32> = values.iter().copied().filter(|x| *x > -0.5).collect();
+        let x = device.upload(&values, [70_000]).unwrap();
+        agrees(&x.compress(x.gt(-0.5)).unwrap(), &device, &kept, "compress");
     }
 }
 

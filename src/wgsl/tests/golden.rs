@@ -151,6 +151,12 @@ fn sort(target: Target, expr: &AnyExpr, pass: &str) -> Launched {
     Launched::of(dispatch.plan.clone(), dispatch.writes[0].elements)
 }
 
+/// Sums by key, of leaves on no device.
+fn segments() -> AnyExpr {
+    let x = Expr::coordinate([1000], 0);
+    x.cast::<f32>().segment_sum(x.rem(7), 7).into()
+}
+
 /// An expression that is rows.
 pub(super) fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     Launched::all(&scheduled_rows(expr.untyped()), target).swap_remove(0)
@@ -308,6 +314,22 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         // Sorts: the digits of a tile counted; elements moved, and elements of two words with their indices.
         ("digits", sort(GPU, &zeros::<f32, 1>([100_000 * n]).sort(0).into(), "digits")),
         ("counted", sort(GPU, &zeros::<u32, 1>([100_000 * n]).bincount(200).into(), "elements of tiles")),
+        (
+            "counted_llvmpipe",
+            sort(HOST, &zeros::<u32, 1>([100_000 * n]).bincount(200).into(), "elements of tiles"),
+        ),
+        // Numbers of true elements, and elements of segments, which are the adapter's where no leaf is the CPU path's.
+        ("truths", sort(GPU, &zeros::<bool, 1>([1000]).nonzero_padded(10, 0).into(), "elements moved")),
+        (
+            "truths_llvmpipe",
+            sort(HOST, &zeros::<bool, 1>([1000]).nonzero_padded(10, 0).into(), "elements moved"),
+        ),
+        (
+            "true_counts_llvmpipe",
+            sort(HOST, &zeros::<bool, 1>([1000]).nonzero_padded(10, 0).into(), "digits"),
+        ),
+        ("segments", sort(GPU, &segments(), "elements moved")),
+        ("segments_llvmpipe", sort(HOST, &segments(), "elements moved")),
         ("moved", sort(GPU, &zeros::<f32, 1>([1000]).sort(0).into(), "elements moved")),
         (
             "moved_with_indices_llvmpipe",

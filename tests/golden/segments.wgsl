@@ -1,0 +1,88 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    length: u32,
+    tiles: u32,
+    before: u32,
+    all: u32,
+    shift: u32,
+    flip: u32,
+    low: u32,
+    size: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<u32>;
+@group(0) @binding(2) var<storage, read> in0: array<u32>;
+@group(0) @binding(3) var<storage, read> in1: array<u32>;
+@group(0) @binding(4) var<storage, read> in2: array<u32>;
+
+var<workgroup> counts: array<u32, 1024>;
+var<workgroup> sums: array<u32, 128>;
+var<workgroup> places: array<u32, 1024>;
+
+fn digit(low: u32) -> u32 {
+    let top = low;
+    let key = top ^ p.flip;
+    return (key >> (p.shift & 31u)) & 7u;
+}
+
+@compute @workgroup_size(128)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let number = id.y * p.pitch + id.x;
+    if (number >= p.count) { return; }
+    let row = number / p.tiles;
+    let tile = number % p.tiles;
+    let before = tile * 1024u;
+    let first = row * p.length + before;
+    let size = min(p.length - before, 1024u);
+    let counted = row * 8u * p.all + p.before + tile;
+    for (var k = local; k < size; k += 128u) {
+        let at = first + k;
+        let low = in0[at];
+        places[k] = digit(low);
+    }
+    for (var d = 0u; d < 8u; d += 1u) { counts[d * 128u + local] = 0u; }
+    workgroupBarrier();
+    let begin = min(local * 8u, size);
+    let end = min(begin + 8u, size);
+    for (var k = begin; k < end; k += 1u) {
+        counts[places[k] * 128u + local] += 1u;
+    }
+    workgroupBarrier();
+    for (var k = local; k < 128u; k += 128u) {
+        let begun = k * 8u;
+        var sum = 0u;
+        for (var i = begun; i < begun + 8u; i += 1u) {
+            let own = counts[i];
+            counts[i] = sum;
+            sum += own;
+        }
+        sums[k] = sum;
+    }
+    workgroupBarrier();
+    for (var d = local; d < 8u; d += 128u) {
+        var sum = in2[counted + d * p.all];
+        for (var i = d * 16u; i < (d + 1u) * 16u; i += 1u) {
+            let own = sums[i];
+            sums[i] = sum;
+            sum += own;
+        }
+    }
+    workgroupBarrier();
+    for (var k = begin; k < end; k += 1u) {
+        let d = places[k];
+        let own = d * 128u + local;
+        places[k] = sums[d * 16u + local / 8u] + counts[own];
+        counts[own] += 1u;
+    }
+    workgroupBarrier();
+    for (var k = local; k < size; k += 128u) {
+        let at = first + k;
+        let index = in1[at];
+        let to = places[k] - p.low;
+        if (to < p.size) {
+            result[to] = index;
+        }
+    }
+}
