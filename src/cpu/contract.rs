@@ -4,13 +4,16 @@
 //! A factor has stride 0 along an axis that it does not follow. So a factor that is stretched along a batch has more
 //! rows.
 
+use std::array::from_fn;
 use std::ops::{Add, Mul, Range};
 
 use bytemuck::Pod;
+use smallvec::SmallVec;
 
 use super::bytes::From;
 use super::engine::{Engine, Out};
 use super::eval::{self, Elements};
+use super::lines::{self, LINE};
 use super::memory::HostMemory;
 use super::reorder;
 use super::threads::{self, Work};
@@ -23,11 +26,15 @@ use crate::vectors;
 /// Rows of a tile, whose sums stay in registers: with two vectors of columns they use twelve of sixteen.
 const ROWS: usize = 6;
 
-/// Products that are packed at a time, and rows and columns. A panel stays in the first-level cache, the others in the
-/// second.
+/// Products that are packed at a time. A panel of columns stays in the first-level cache.
 const DEPTH: usize = 4 * CHUNK;
-const MOST_ROWS: usize = 32 * ROWS;
-const MOST_COLUMNS: usize = 512;
+
+/// Columns that are packed at a time, and the most rows of a task. Both stay in the second-level cache.
+const STRIP: usize = 256;
+const MOST_ROWS: usize = 86 * ROWS;
+
+/// The most columns of a task.
+const MOST_COLUMNS: usize = 1024;
 
 /// Columns, and products, that are turned at once.
 const SQUARE: usize = 8;
@@ -193,10 +200,6 @@ impl Places {
     fn at(&self, i: usize) -> isize {
         self.outer[i / self.inner] + (i % self.inner) as isize * self.stride
     }
-
-    fn range(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = isize> {
-        range.map(|i| self.at(i))
-    }
 }
 
 /// A factor: the first elements of its matrices, its rows or columns, and the distance of elements along the products.
@@ -216,24 +219,60 @@ struct Job<'a> {
     work: Work,
 }
 
-/// A thread's packed panels, and the sums of a block's tiles.
-struct Scratch<T, const R: usize, const N: usize> {
-    left: Vec<[T; R]>,
-    right: Vec<[T; N]>,
-    sums: Vec<[[T; N]; R]>,
-}
-
-/// A block of a matrix, as a loop: a large closure would not be inlined into a function with wide vectors. `out` begins
-/// at the block's first row, and its columns at a place in each row.
-struct Block<'a, T, const R: usize, const N: usize> {
-    job: &'a Job<'a>,
+/// Some rows and columns of a matrix. `out` is the memory of each row, or of all, if they have all columns.
+struct Task<'a, T> {
     matrix: usize,
     rows: Range<usize>,
     columns: Range<usize>,
-    out: &'a mut [T],
-    length: usize,
-    begin: usize,
-    scratch: &'a mut Scratch<T, R, N>,
+    out: SmallVec<[&'a mut [T]; 1]>,
+}
+
+impl<'a, T> Task<'a, T> {
+    /// The tasks of a matrix, with some rows and columns each.
+    fn of(
+        matrix: usize,
+        out: &'a mut [T],
+        [rows, columns]: [usize; 2],
+        most: [usize; 2],
+    ) -> SmallVec<[Self; 1]> {
+        let [down, across] = most;
+        let wide = columns.div_ceil(across);
+        let begin = |i: usize| (i / wide * down, i % wide * across);
+        let task = |(row, column)| Task {
+            matrix,
+            rows: row..rows.min(row + down),
+            columns: column..columns.min(column + across),
+            out: SmallVec::new(),
+        };
+        let mut tasks: SmallVec<[Self; 1]> = (0..rows.div_ceil(down) * wide).map(begin).map(task).collect();
+        let unit = if wide == 1 { down } else { 1 };
+        for (i, out) in out.chunks_mut(unit * columns).enumerate() {
+            let tasks = &mut tasks[i * unit / down * wide..];
+            tasks.iter_mut().zip(out.chunks_mut(unit * across)).for_each(|(task, out)| task.out.push(out));
+        }
+        tasks
+    }
+}
+
+/// How factors are read.
+#[derive(Clone, Copy)]
+enum Reading {
+    /// Both are packed.
+    Packed,
+    /// So few rows that packed columns would be read once. The columns of a row lie side by side.
+    Side,
+    /// One row. Columns lie along the products.
+    Along,
+}
+
+/// A task as a loop: a large closure would not be inlined into a function with wide vectors.
+struct Block<'a, 'm, T, const R: usize, const N: usize> {
+    job: &'a Job<'a>,
+    reading: Reading,
+    task: &'a mut Task<'m, T>,
+    memory: &'a mut [T],
+    /// The elements of `memory` for rows.
+    left: usize,
 }
 
 impl Job<'_> {
@@ -248,41 +287,52 @@ impl Job<'_> {
     }
 
     fn tiles<T: Number, const R: usize, const N: usize>(&self, out: &mut [T]) -> Result<()> {
-        let [rows, columns] = [0, 1].map(|i| self.sides[i].kept.count());
+        let lengths = [0, 1].map(|i| self.sides[i].kept.count());
+        let [rows, columns] = lengths;
         let all = rows * columns;
-        // As many tasks for every thread, of whole tiles: rows, or columns of one row. Each packs the other factor.
-        let threads = threads::count();
-        let parts = if out.len() / all < MANY * threads { threads } else { 1 };
-        let share = |count: usize, of: usize, most: usize| {
-            count.div_ceil(parts * count.div_ceil(parts * most)).next_multiple_of(of)
+        // As many tasks for every thread. A task packs its rows and its columns, so it has about as many of both.
+        let threads = if out.len() / all < MANY * threads::count() { threads::count() } else { 1 };
+        let grids = (1..=threads).filter(|parts| threads.is_multiple_of(*parts));
+        let packed = |parts: &usize| rows.div_ceil(*parts) + columns.div_ceil(threads / parts);
+        let parts = grids.min_by_key(packed).unwrap_or(1);
+        let share = |count: usize, parts: usize, of: usize, most: usize| {
+            count.div_ceil(parts * count.div_ceil(parts * most)).next_multiple_of(of).min(count)
         };
-        let (down, across) = match rows {
-            1 => (1, share(columns, N, MOST_COLUMNS)),
-            _ => (share(rows, R, MOST_ROWS), columns),
+        let down = share(rows, parts, R, MOST_ROWS);
+        let across = share(columns, threads / parts, N, MOST_COLUMNS);
+        let reading = match &self.sides[1] {
+            right if R == 1 && right.stride == 1 => Reading::Along,
+            right if rows <= R && right.is_side_by_side() => Reading::Side,
+            _ => Reading::Packed,
         };
-        let part = down * across;
-        let tasks = out.chunks_mut(all).enumerate().flat_map(|(matrix, out)| {
-            let parts = out.chunks_mut(part).enumerate();
-            parts.map(move |(k, out)| (matrix, k, out))
-        });
-        let scratch = || {
-            let after = self.after.as_ref().map(Engine::scratch);
-            Ok((Scratch::<T, R, N> { left: Vec::new(), right: Vec::new(), sums: Vec::new() }, after))
-        };
-        threads::each(tasks.collect::<Vec<_>>(), self.work, scratch, |(scratch, after), (matrix, k, out)| {
-            let (first, length) = if rows == 1 { (k * across, out.len()) } else { (0, columns) };
-            let row = if rows == 1 { 0 } else { k * down };
-            let rows = row..row + out.len() / length;
-            for begin in (0..length).step_by(MOST_COLUMNS) {
-                let columns = first + begin..first + length.min(begin + MOST_COLUMNS);
-                let rows = rows.clone();
-                vectors::dispatch(Block { job: self, matrix, rows, columns, out, length, begin, scratch });
+        let depth = self.products.min(DEPTH);
+        let [left, right] = match reading {
+            Reading::Packed => {
+                [down.next_multiple_of(R) * depth, STRIP.min(across).next_multiple_of(N) * depth]
             }
-            if let (Some(engine), Some(scratch)) = (&self.after, after) {
-                let mut at = matrix * all + k * part;
+            Reading::Side => [R * self.products, rows * across],
+            Reading::Along => [self.products, 0],
+        };
+        let left = left.next_multiple_of(LINE);
+        let bytes = (left + right) * size_of::<T>();
+        let scratch = || {
+            let memory = HostMemory::take(bytes + LINE)?;
+            Ok((memory, self.after.as_ref().map(Engine::scratch)))
+        };
+        let matrices = out.chunks_mut(all).enumerate();
+        let tasks = matrices.flat_map(|(matrix, out)| Task::of(matrix, out, lengths, [down, across]));
+        threads::each(tasks.collect::<Vec<_>>(), self.work, scratch, |(memory, after), mut task| {
+            let begin = lines::to_line(memory);
+            let memory = bytemuck::cast_slice_mut(&mut memory[begin..][..bytes]);
+            vectors::dispatch(Block::<T, R, N> { job: self, reading, task: &mut task, memory, left });
+            let (Some(engine), Some(scratch)) = (&self.after, after) else { return };
+            let (mut row, width) = (task.rows.start, task.columns.len());
+            for out in task.out {
+                let mut at = task.matrix * all + row * columns + task.columns.start;
+                row += out.len() / width;
                 // Rows by themselves, unless they are short, so that operands along a row are read in place.
-                let row = if length < eval::BLOCK / 4 { out.len() } else { length };
-                for out in out.chunks_mut(row).flat_map(|row| row.chunks_mut(eval::BLOCK)) {
+                let together = if width < eval::BLOCK / 4 { out.len() } else { width };
+                for out in out.chunks_mut(together).flat_map(|row| row.chunks_mut(eval::BLOCK)) {
                     let (length, bytes) = (out.len(), bytemuck::cast_slice_mut(out));
                     engine.compute(at, length, Some(Out { bytes, stream: None }), scratch);
                     at += length;
@@ -292,82 +342,135 @@ impl Job<'_> {
     }
 }
 
-impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, T, R, N> {
+impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, '_, T, R, N> {
     #[inline(always)]
     fn run(self) {
-        let Scratch { left, right, sums } = self.scratch;
-        let [rows, columns] = &self.job.sides;
-        if R == 1 && columns.stride == 1 {
-            rows.pack(self.matrix, self.rows, 0..self.job.products, left);
-            let results = &mut self.out[self.begin..][..self.columns.len()];
-            return columns.times_row(self.matrix, self.columns, left.as_flattened(), results);
+        let Task { matrix, rows, columns, out } = self.task;
+        let [left, right] = &self.job.sides;
+        let products = self.job.products;
+        let mut out: Vec<&mut [T]> = out.iter_mut().flat_map(|out| out.chunks_mut(columns.len())).collect();
+        let (of_left, of_right) = self.memory.split_at_mut(self.left);
+        match self.reading {
+            Reading::Along => {
+                left.pack::<T, 1>(*matrix, rows.clone(), 0..products, of_left);
+                return right.times_row(*matrix, columns.clone(), &of_left[..products], out[0]);
+            }
+            Reading::Side => {
+                let panel = left.pack::<T, R>(*matrix, rows.clone(), 0..products, of_left);
+                return right.times_rows(*matrix, columns.clone(), panel, of_right, &mut out);
+            }
+            Reading::Packed => {}
         }
-        let panels = self.rows.len().div_ceil(R);
-        let tiles = panels * self.columns.len().div_ceil(N);
-        sums.clear();
-        sums.resize(tiles, [[T::default(); N]; R]);
-        for first in (0..self.job.products).step_by(DEPTH) {
-            let depth = first..self.job.products.min(first + DEPTH);
-            rows.pack(self.matrix, self.rows.clone(), depth.clone(), left);
-            columns.pack(self.matrix, self.columns.clone(), depth.clone(), right);
-            for (right, sums) in right.chunks(depth.len()).zip(sums.chunks_mut(panels)) {
-                for (left, sums) in left.chunks(depth.len()).zip(sums) {
-                    for (left, right) in left.chunks(CHUNK).zip(right.chunks(CHUNK)) {
-                        add(sums, &chunk(left, right));
+        for first in (0..products).step_by(DEPTH) {
+            let depth = first..products.min(first + DEPTH);
+            let own = left.pack::<T, R>(*matrix, rows.clone(), depth.clone(), of_left);
+            for begin in columns.clone().step_by(STRIP) {
+                let strip = begin..columns.end.min(begin + STRIP);
+                let begin = begin - columns.start;
+                let panels = right.pack::<T, N>(*matrix, strip.clone(), depth.clone(), of_right);
+                for (i, right) in panels.chunks(depth.len()).enumerate() {
+                    let places = begin + i * N..begin + strip.len().min((i + 1) * N);
+                    for (left, out) in own.chunks(depth.len()).zip(out.chunks_mut(R)) {
+                        let mut totals = [[T::default(); N]; R];
+                        if first > 0 {
+                            let out = out.iter().map(|out| &out[places.clone()]);
+                            totals.iter_mut().zip(out).for_each(|(totals, out)| load(out, totals));
+                        }
+                        for (left, right) in left.chunks(CHUNK).zip(right.chunks(CHUNK)) {
+                            add(&mut totals, &chunk(left, right));
+                        }
+                        let out = out.iter_mut().map(|out| &mut out[places.clone()]);
+                        totals.iter().zip(out).for_each(|(totals, out)| store(totals, out));
                     }
                 }
-            }
-        }
-        for (tile, sums) in sums.iter().enumerate() {
-            let at = tile / panels * N;
-            let width = N.min(self.columns.len() - at);
-            let rows = self.out.chunks_mut(self.length).skip(tile % panels * R);
-            for (out, sums) in rows.zip(sums) {
-                out[self.begin + at..][..width].copy_from_slice(&sums[..width]);
             }
         }
     }
 }
 
+/// Copies the first elements. Whole vectors are a load and a store.
+#[inline(always)]
+fn load<T: Copy, const N: usize>(from: &[T], to: &mut [T; N]) {
+    match from.first_chunk() {
+        Some(from) => *to = *from,
+        None => to[..from.len()].copy_from_slice(from),
+    }
+}
+
+#[inline(always)]
+fn store<T: Copy, const N: usize>(from: &[T; N], to: &mut [T]) {
+    match to.first_chunk_mut() {
+        Some(to) => *to = *from,
+        None => to.copy_from_slice(&from[..to.len()]),
+    }
+}
+
 impl Side<'_> {
-    /// Packs rows or columns in panels of `N`. Zeros fill the last one.
+    /// Whether rows or columns lie side by side in memory.
+    fn is_side_by_side(&self) -> bool {
+        self.kept.outer.len() == 1 && self.kept.stride == 1
+    }
+
+    /// Packs rows or columns in panels of `N`. The last one is filled with some element.
     #[inline(always)]
-    fn pack<T: Number, const N: usize>(
+    fn pack<'a, T: Number, const N: usize>(
         &self,
         matrix: usize,
         kept: Range<usize>,
         depth: Range<usize>,
-        packed: &mut Vec<[T; N]>,
-    ) {
+        memory: &'a mut [T],
+    ) -> &'a [[T; N]] {
         let elements: &[T] = self.elements();
         let begin = self.offset + self.batch.at(matrix) + depth.start as isize * self.stride;
         let depth = depth.len();
-        packed.clear();
-        packed.resize(kept.len().div_ceil(N) * depth, [T::default(); N]);
-        // In the order of memory: all elements of one place of the products, or of all places.
-        if self.kept.outer.len() == 1 && self.kept.stride == 1 {
-            for k in 0..depth {
-                let at = (begin + self.kept.at(kept.start) + k as isize * self.stride) as usize;
-                for (panel, part) in elements[at..at + kept.len()].chunks(N).enumerate() {
-                    let packed = &mut packed[panel * depth + k];
-                    match part.first_chunk() {
-                        Some(part) => *packed = *part,
-                        None => packed[..part.len()].copy_from_slice(part),
-                    }
+        let packed = &mut memory.as_chunks_mut().0[..kept.len().div_ceil(N) * depth];
+        for (first, panel) in kept.clone().step_by(N).zip(packed.chunks_mut(depth)) {
+            if self.is_side_by_side() {
+                let at = begin + self.kept.at(first);
+                for (k, packed) in (0..).zip(panel) {
+                    load(&elements[(at + k * self.stride) as usize..], packed);
+                }
+                continue;
+            }
+            // Missing ones repeat the last.
+            let at: [usize; N] = from_fn(|i| (begin + self.kept.at((kept.end - 1).min(first + i))) as usize);
+            if self.stride == 1 {
+                let along = at.map(|at| &elements[at..at + depth]);
+                panel.iter_mut().enumerate().for_each(|(k, packed)| *packed = from_fn(|i| along[i][k]));
+            } else {
+                for (k, packed) in (0..).zip(panel) {
+                    *packed = at.map(|at| elements[at.wrapping_add_signed(k * self.stride)]);
                 }
             }
-            return;
         }
-        for (i, at) in self.kept.range(kept).enumerate() {
-            let panel = packed[i / N * depth..][..depth].iter_mut().map(|packed| &mut packed[i % N]);
-            let at = (begin + at) as usize;
-            match self.stride {
-                1 => panel.zip(&elements[at..at + depth]).for_each(|(packed, &element)| *packed = element),
-                stride => {
-                    for (k, packed) in (0..).zip(panel) {
-                        *packed = elements[at.wrapping_add_signed(k * stride)];
-                    }
+        packed
+    }
+
+    /// Columns that lie side by side, times a few rows: each element is read once, in place.
+    #[inline(always)]
+    fn times_rows<T: Number, const R: usize>(
+        &self,
+        matrix: usize,
+        columns: Range<usize>,
+        rows: &[[T; R]],
+        sums: &mut [T],
+        out: &mut [&mut [T]],
+    ) {
+        let width = columns.len();
+        let mut at = self.offset + self.batch.at(matrix) + self.kept.at(columns.start);
+        let sums = &mut sums[..out.len() * width];
+        out.iter_mut().for_each(|out| out.fill(T::default()));
+        for rows in rows.chunks(CHUNK) {
+            sums.fill(T::default());
+            for row in rows {
+                let column = &self.elements()[at as usize..][..width];
+                for (sums, &a) in sums.chunks_mut(width).zip(row) {
+                    sums.iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.plus(a.times(b)));
                 }
+                at += self.stride;
+            }
+            for (out, sums) in out.iter_mut().zip(sums.chunks(width)) {
+                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = out.plus(*sum));
             }
         }
     }
@@ -380,7 +483,7 @@ impl Side<'_> {
         let last = kept.end - 1;
         for (first, results) in kept.step_by(SQUARE).zip(results.chunks_mut(SQUARE)) {
             // Missing columns repeat the last one.
-            let columns: [&[T]; SQUARE] = std::array::from_fn(|i| {
+            let columns: [&[T]; SQUARE] = from_fn(|i| {
                 let at = (begin + self.kept.at(last.min(first + i))) as usize;
                 &self.elements()[at..at + row.len()]
             });
@@ -391,8 +494,7 @@ impl Side<'_> {
                 let mut sums = [[T::default(); SQUARE]];
                 for (k, part) in parts.iter().enumerate() {
                     let square = columns.map(|(parts, _)| parts[k]);
-                    let turned: [[T; SQUARE]; SQUARE] =
-                        std::array::from_fn(|k| square.map(|column| column[k]));
+                    let turned: [[T; SQUARE]; SQUARE] = from_fn(|k| square.map(|column| column[k]));
                     add_products(&mut sums, part, &turned);
                 }
                 for (k, &a) in rest.iter().enumerate() {

@@ -1,5 +1,5 @@
 //! Times the same cases in this crate and in its peers in Rust, interleaved in one process. Prints one JSON object a line,
-//! with `case`, `reduces`, `system`, `side`, and `ns` of each round. A wrong result is not timed, and `off` is its error.
+//! with `case`, `kind`, `system`, `side`, and `ns` of each round. A wrong result is not timed, and `off` is its error.
 //! With an adapter, the first line names it and Burn's.
 
 mod cases;
@@ -58,7 +58,7 @@ fn main() -> Result<(), Failure> {
         eprintln!("{}", case.name);
         for Timed { system, off, times, .. } in timed(&systems, &case, &options)? {
             let mut line = json!({
-                "case": case.name, "reduces": case.reduces(), "system": system, "side": options.side,
+                "case": case.name, "kind": case.kind(), "system": system, "side": options.side,
             });
             match off <= right::BOUND {
                 true => line["ns"] = times.iter().map(|time| time.as_nanos() as u64).collect(),

@@ -2,7 +2,7 @@
 //! compute a result that is dropped.
 
 use burn::tensor::kind::Basic;
-use burn::tensor::{Device, DeviceKind, Tensor, TensorData, activation, module};
+use burn::tensor::{Bool, Device, DeviceKind, Tensor, TensorData, activation, module};
 
 use super::{Reader, Run};
 use crate::cases::{Case, EPSILON, Work};
@@ -20,7 +20,8 @@ impl Burn {
 
     pub fn run(&self, case: &Case) -> Run {
         match case.shapes[0].len() {
-            2 if case.reduces() => self.reduction(case),
+            _ if case.kind() == "products" => self.product(case),
+            2 if case.kind() == "reductions" => self.reduction(case),
             2 => self.elementwise::<2>(case),
             3 => self.elementwise::<3>(case),
             _ => self.elementwise::<4>(case),
@@ -70,8 +71,31 @@ impl Burn {
                 apart.square().sum_dim(2)
             }),
             Work::Cumsum(axis) => self.computed(move || x[0].clone().cumsum(axis)),
-            Work::Add | Work::Exp | Work::Chain | Work::Sum(_) => self.elementwise::<2>(case),
+            _ => self.elementwise::<2>(case),
         }
+    }
+
+    fn product(&self, case: &Case) -> Run {
+        match (case.work, case.shapes[0].len()) {
+            (Work::Matmul, 2) => self.matmul::<2>(case),
+            (Work::Matmul, _) => self.matmul::<3>(case),
+            _ => {
+                let x: Vec<Tensor<4>> = self.operands(case);
+                let tokens = case.shapes[0][2];
+                let later = Tensor::<2, Bool>::tril_mask([tokens, tokens], 0, &self.0).unsqueeze::<4>();
+                let root = (case.shapes[0][3] as f32).sqrt();
+                self.computed(move || {
+                    let [q, k, v] = [0, 1, 2].map(|i| x[i].clone());
+                    let scores = q.matmul(k.swap_dims(2, 3)) / root;
+                    activation::softmax(scores.mask_fill(later.clone(), f32::NEG_INFINITY), 3).matmul(v)
+                })
+            }
+        }
+    }
+
+    fn matmul<const D: usize>(&self, case: &Case) -> Run {
+        let x: Vec<Tensor<D>> = self.operands(case);
+        self.computed(move || x[0].clone().matmul(x[1].clone()))
     }
 
     fn operands<const D: usize>(&self, case: &Case) -> Vec<Tensor<D>> {
