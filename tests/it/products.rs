@@ -191,6 +191,10 @@ fn lengths_around_chunks() {
                 matmul::<f32>(device, [m, n, k], &mut random);
             }
         }
+        // Few rows or few columns of many, and more of both than a task has.
+        for shape in [[3, 2100, 70], [1, 1100, 130], [2000, 4, 70], [530, 40, 20], [20, 1100, 20]] {
+            matmul::<f32>(device, shape, &mut random);
+        }
     });
 }
 
