@@ -22,7 +22,7 @@ pub(crate) struct Tuning {
     pub narrow: bool,
     /// Rows, and vectors of columns, of an invocation's results in a product of matrices.
     pub product: [u32; 2],
-    /// The same for matrices of many such tiles in both directions, and no steps after the sums.
+    /// The same for matrices of many such tiles in both directions.
     pub large_product: [u32; 2],
     /// Bits of a digit in a sort, invocations of a workgroup, and neighbouring elements of each.
     pub sort: [u32; 3],

@@ -64,7 +64,7 @@ impl Pass {
         let contract = Contract {
             axis: batch.end + groups[1].len(),
             batch,
-            ..tile((own.dtype, after.is_none()), [rows, columns, products], along, target)
+            ..tile(own.dtype, [rows, columns, products], along, target)
         };
         let offsets = std::iter::once(0).chain(own.inputs.iter().map(|input| input.layout.offset()));
         let loops = Nest::of(offsets, groups.iter().flatten());
@@ -136,19 +136,12 @@ fn stride(program: &Program, factor: Value, axis: usize) -> isize {
     largest.map_or(0, |(input, _)| input.layout.strides()[axis])
 }
 
-/// The tile of matrices with this many rows and columns over this many products, of a type, and whether sums are stored
-/// as they are.
-fn tile(
-    (element, is_plain): (DType, bool),
-    [rows, columns, products]: [usize; 3],
-    along: [bool; 2],
-    target: Target,
-) -> Contract {
+/// The tile of matrices with this many rows and columns over this many products.
+fn tile(element: DType, [rows, columns, products]: [usize; 3], along: [bool; 2], target: Target) -> Contract {
     let tiles =
         |[own, vectors]: [u32; 2]| [rows.div_ceil(own as usize), columns.div_ceil(LANES * vectors as usize)];
     let large = target.tuning.large_product;
-    // A compiler takes long for the text of many stores with steps.
-    let is_large = is_plain && tiles(large).iter().all(|&count| count >= SIDE as usize);
+    let is_large = tiles(large).iter().all(|&count| count >= SIDE as usize);
     let [most, vectors] = if is_large { large } else { target.tuning.product };
     let own = if rows == 1 {
         1
