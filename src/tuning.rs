@@ -22,6 +22,8 @@ pub(crate) struct Tuning {
     pub narrow: bool,
     /// Rows, and vectors of columns, of an invocation's results in a product of matrices.
     pub product: [u32; 2],
+    /// The same for matrices of many such tiles in both directions.
+    pub large_product: [u32; 2],
     /// The most bits of a digit in a sort, invocations of a workgroup, and neighbouring elements of each: of its own
     /// tile, the elements for each place of its table.
     pub sort: [u32; 3],
@@ -48,6 +50,7 @@ impl Tuning {
         narrow: true,
         // The sums of a chunk and of chunks take 32 registers, of 128.
         product: [4, 1],
+        large_product: [4, 1],
         // With 16 counts of an invocation it takes 13 KiB of workgroup memory.
         sort: [4, 128, 8],
     };
@@ -68,6 +71,7 @@ impl Tuning {
         // 512 x 512 x 512, by hand, ms: lavapipe 435, 267, 221 with 4 x 1, 4 x 2, 4 x 4, and 229, 157 with 8 x 2, 8 x
         // 4, of which the last takes 0.2 s to compile. SwiftShader: 368 with 4 x 4 and 297 with 8 x 2.
         product: [8, 2],
+        large_product: [8, 2],
         // A pass over 2^22 elements by 8 bits takes 7.3 of `x + 1.0` on lavapipe, with counts in storages 9.8. With counts
         // in private memory it takes 5.5, and longer than a second to compile. With tiles that meet a sort takes 104. Of
         // 2^24 elements it takes 6.1, 5.4 and 5.9 with tiles of 2048, 4096 and 8192.
@@ -76,8 +80,10 @@ impl Tuning {
 
     /// The host's processor if it loads and stores lane by lane: lavapipe and llvmpipe. A 64-bit word is one load
     /// there, where two of 32 bits are two: the same shape takes 18.3 ms without, 14.6 with. A row takes 26 ms with 1
-    /// vector, 16.5 with 8.
-    pub(crate) const LANE_BY_LANE: Tuning = Tuning { vectors: 8, wide_words: true, ..Tuning::HOST };
+    /// vector, 16.5 with 8. 512 x 512 x 512 takes 24.5 ms with 8 x 2, 15.4 with 16 x 4, 13.8 with 32 x 4 and 12.5 with
+    /// 16 x 8, which take 0.5 s, 2.0 s and 1.9 s longer to compile.
+    pub(crate) const LANE_BY_LANE: Tuning =
+        Tuning { vectors: 8, wide_words: true, large_product: [16, 4], ..Tuning::HOST };
 }
 
 /// The boundaries of stages.

@@ -47,6 +47,12 @@ CASES = {
     "pairwise distances": ([N, 16], [N // 16, 16]),
     "cumsum": ([N, N],),
     "cumsum first": ([N, N],),
+    "matmul 512": ([N // 8, N // 8],) * 2,
+    "matmul 1024": ([N // 4, N // 4],) * 2,
+    "matmul 2048": ([N // 2, N // 2],) * 2,
+    "matrix by vector": ([N, N], [N, 1]),
+    "64 matmul 64": ([64, N // 64, N // 64],) * 2,
+    "attention": ([2, 8, N // 8, 64],) * 3,
 }
 
 
@@ -59,6 +65,16 @@ def standardized(x, axis):
     d = x - x.mean(axis)[:, None] if axis == 1 else x - x.mean(axis)
     v = (d * d).mean(axis)
     return d / (v[:, None] + 1e-5) ** 0.5 if axis == 1 else d / (v + 1e-5) ** 0.5
+
+
+LATER = np.triu(np.ones((N // 8, N // 8), bool), 1)
+
+
+def attention(q, k, v):
+    scores = q @ k.swapaxes(2, 3) / np.float32(q.shape[3] ** 0.5)
+    scores = np.where(LATER, np.float32(-np.inf), scores)
+    e = np.exp(scores - scores.max(3, keepdims=True))
+    return e / e.sum(3, keepdims=True) @ v
 
 
 def distances(x, y):
@@ -94,10 +110,22 @@ REDUCTIONS = {
     "cumsum": lambda m, x: x.cumsum(1),
     "cumsum first": lambda m, x: x.cumsum(0),
 }
-# Reductions by what PyTorch has for them.
+# The same of each product.
+PRODUCTS = {
+    "matmul 512": lambda m, x, y: x @ y,
+    "matmul 1024": lambda m, x, y: x @ y,
+    "matmul 2048": lambda m, x, y: x @ y,
+    "matrix by vector": lambda m, x, y: x @ y,
+    "64 matmul 64": lambda m, x, y: x @ y,
+    "attention": lambda m, q, k, v: attention(q, k, v),
+}
+# Results that are new arrays.
+FRESH = REDUCTIONS | PRODUCTS
+# What PyTorch has functions for.
 OF_TORCH = {
     "softmax": lambda m, x: m.softmax(x, 1),
     "layer norm": lambda m, x: m.nn.functional.layer_norm(x, x.shape[1:]),
+    "attention": lambda m, q, k, v: m.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True),
     "pairwise distances": lambda m, x, y: m.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist") ** 2,
 }
 
@@ -109,7 +137,7 @@ def values(shape):
 
 def right(name, x):
     """What 64 bits give."""
-    of = REDUCTIONS.get(name) or ELEMENTWISE.get(name) or (lambda m, x, y: x + y)
+    of = FRESH.get(name) or ELEMENTWISE.get(name) or (lambda m, x, y: x + y)
     return np.asarray(of(np, *[a.astype(np.float64) for a in x]), np.float64)
 
 
@@ -123,8 +151,8 @@ def off(right, work):
 
 
 def numpy_work(name, x):
-    if name in REDUCTIONS:
-        return lambda: REDUCTIONS[name](np, *x)
+    if name in FRESH:
+        return lambda: FRESH[name](np, *x)
     out = np.empty(np.broadcast_shapes(*[a.shape for a in x]), np.float32)
     if name == "exp":
         return lambda: np.exp(x[0], out=out)
@@ -143,8 +171,8 @@ def numpy_work(name, x):
 
 def torch_work(name, x):
     x = [torch.from_numpy(a) for a in x]
-    if name in REDUCTIONS:
-        of = OF_TORCH.get(name, REDUCTIONS[name])
+    if name in FRESH:
+        of = OF_TORCH.get(name, FRESH[name])
         return lambda: of(torch, *x)
     out = torch.empty(torch.broadcast_shapes(*[a.shape for a in x]))
     if name == "exp":
@@ -157,7 +185,8 @@ def torch_work(name, x):
 
 
 def line(name, system, **more):
-    print(json.dumps({"case": name, "reduces": name in REDUCTIONS, "system": system, "side": N, **more}))
+    kind = "reductions" if name in REDUCTIONS else "products" if name in PRODUCTS else "elementwise"
+    print(json.dumps({"case": name, "kind": kind, "system": system, "side": N, **more}))
 
 
 print(f"NumPy {np.__version__}", f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads" if torch else "", file=sys.stderr)

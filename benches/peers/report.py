@@ -163,7 +163,7 @@ def roofline(bandwidths):
 
 def main():
     adapter, command, lines = sys.argv[1:]
-    kinds, sizes, used = {"elementwise": {}, "reductions": {}}, {}, {}
+    kinds, sizes, used = {"elementwise": {}, "reductions": {}, "products": {}}, {}, {}
     for line in open(lines):
         row = json.loads(line)
         if "adapter" in row:
@@ -174,7 +174,7 @@ def main():
             sizes.setdefault(row["system"], {}).setdefault(row["side"] ** 2, []).extend(gbps)
         if row["side"] != 4096:
             continue
-        case = kinds["reductions" if row["reduces"] else "elementwise"].setdefault(row["case"], Case())
+        case = kinds[row["kind"]].setdefault(row["case"], Case())
         if "off" in row:
             case.wrong.add(row["system"])
         else:

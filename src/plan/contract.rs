@@ -138,7 +138,11 @@ fn stride(program: &Program, factor: Value, axis: usize) -> isize {
 
 /// The tile of matrices with this many rows and columns over this many products.
 fn tile(element: DType, [rows, columns, products]: [usize; 3], along: [bool; 2], target: Target) -> Contract {
-    let [most, vectors] = target.tuning.product;
+    let tiles =
+        |[own, vectors]: [u32; 2]| [rows.div_ceil(own as usize), columns.div_ceil(LANES * vectors as usize)];
+    let large = target.tuning.large_product;
+    let is_large = tiles(large).iter().all(|&count| count >= SIDE as usize);
+    let [most, vectors] = if is_large { large } else { target.tuning.product };
     let own = if rows == 1 {
         1
     } else if rows <= LANES {
@@ -150,20 +154,17 @@ fn tile(element: DType, [rows, columns, products]: [usize; 3], along: [bool; 2],
     let bytes = |[y, x]: [u32; 2]| (y + x) * LANES as u32 * Contract::DEPTH * size;
     let fits = |sides: &[u32; 2]| sides[0] * sides[1] <= target.workgroup && bytes(*sides) <= target.shared;
     // A single row: neighbouring invocations load the columns side by side, and a fourth of them multiplies.
-    let tiles: &[[u32; 2]] = match own {
+    let groups: &[[u32; 2]] = match own {
         _ if !target.tuning.meets => &[],
         1 if along[1] => &[[4, 16]],
         own if own == LANES as u32 => &[[16, 16], [8, 16], [8, 8]],
         _ => &[],
     };
-    let shared = tiles.iter().copied().find(fits);
-    let sides = shared.unwrap_or_else(|| {
-        let tiles = [rows.div_ceil(own as usize), columns.div_ceil(LANES * vectors as usize)];
-        match tiles.map(|tiles| tiles < SIDE as usize) {
-            [true, false] => [1, REDUCE_WORKGROUP],
-            [_, true] => [REDUCE_WORKGROUP, 1],
-            _ => [REDUCE_WORKGROUP / SIDE, SIDE],
-        }
+    let shared = groups.iter().copied().find(fits);
+    let sides = shared.unwrap_or_else(|| match tiles([own, vectors]).map(|tiles| tiles < SIDE as usize) {
+        [true, false] => [1, REDUCE_WORKGROUP],
+        [_, true] => [REDUCE_WORKGROUP, 1],
+        _ => [REDUCE_WORKGROUP / SIDE, SIDE],
     });
     let (shares, masked) = (shared.is_some(), !products.is_multiple_of(Contract::DEPTH as usize));
     Contract { batch: 0..0, axis: 0, along, rows: own, vectors, sides, shares, masked: shares && masked }

@@ -17,6 +17,7 @@
 mod after;
 mod apart;
 mod boundaries;
+mod common;
 mod graph;
 mod hoist;
 mod horizontal;
@@ -28,6 +29,7 @@ mod unroll;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub(crate) use common::stored;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dtype::{DType, Kind};

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::later::Later;
+use super::several::Kernels;
 use super::{AnyTensor, Explain};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
@@ -14,7 +15,6 @@ use crate::error::{Error, ErrorKind, Line, Result, bail, called};
 use crate::expr::AnyExpr;
 use crate::ir::{Destination, Fingerprint, Node, Results, Schedule};
 use crate::layout::{Layout, Shape};
-use crate::schedule;
 
 /// Consumers.
 impl AnyExpr {
@@ -202,30 +202,8 @@ impl AnyExpr {
         let device = Device::from_backend(first.clone());
         called(at, || {
             device.is_that_of(&backends)?;
-            Self::eval_each_on(exprs, &device)
+            Kernels::new(exprs, &device)?.eval(&device)
         })
-    }
-
-    /// The same on a device that the tensors live on.
-    pub(super) fn eval_each_on(exprs: &[&AnyExpr], device: &Device) -> Result<Vec<AnyTensor>> {
-        let nodes = exprs.iter().map(|expr| expr.node()).collect::<Result<Vec<_>>>()?;
-        let mut results: Vec<Option<AnyTensor>> = exprs.iter().map(|_| None).collect();
-        for i in 0..nodes.len() {
-            if results[i].is_some() {
-                continue;
-            }
-            let shape = &nodes[i].shape;
-            let is_alike = |&j: &usize| schedule::are_alike(nodes[i], nodes[j]);
-            let alike: Vec<usize> = (i..nodes.len()).filter(is_alike).collect();
-            let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
-            let schedule = Schedule::new(&roots, shape, device.bounds())?;
-            let storages = device.backend().run(Cow::Owned(schedule), Destination::New, None)?;
-            for (j, storage) in alike.into_iter().zip(storages) {
-                let layout = Layout::contiguous(shape)?;
-                results[j] = Some(AnyTensor::new(device.clone(), storage, nodes[j].dtype, layout));
-            }
-        }
-        Ok(results.into_iter().flatten().collect())
     }
 
     /// Runs the expression on the device of its tensors.
@@ -423,7 +401,7 @@ impl Device {
     }
 
     /// The tensor of the one result of a run.
-    fn tensor(&self, mut results: Results, dtype: DType, shape: &Shape) -> Result<AnyTensor> {
+    pub(super) fn tensor(&self, mut results: Results, dtype: DType, shape: &Shape) -> Result<AnyTensor> {
         let Some(storage) = results.pop() else { bail!(Kernel, "a schedule without a result") };
         Ok(AnyTensor::new(self.clone(), storage, dtype, Layout::contiguous(shape)?))
     }

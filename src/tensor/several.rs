@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::panic::Location;
+use std::sync::Arc;
 
 use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, Line, Result, called};
 use crate::expr::{AnyExpr, Expr, IntoExpr};
-use crate::ir::{Destination, Schedule, Stage, Storage};
+use crate::ir::{Destination, Node, NodeKind, Schedule, Source, Stage, Storage};
 use crate::layout::Layout;
 use crate::schedule;
 
@@ -178,18 +179,9 @@ impl AnyTensor {
         }
         let values: Vec<AnyExpr> =
             pairs.iter().map(|(to, value)| value.broadcast_to(to.shape().clone())).collect();
-        let nodes = values.iter().map(AnyExpr::node).collect::<Result<Vec<_>>>()?;
-        // The ones of one kernel, with their schedule.
-        let mut groups: Vec<(Vec<usize>, Schedule)> = Vec::new();
-        for i in 0..nodes.len() {
-            if groups.iter().any(|(group, _)| group.contains(&i)) {
-                continue;
-            }
-            let alike: Vec<usize> =
-                (i..nodes.len()).filter(|&j| schedule::are_alike(nodes[i], nodes[j])).collect();
-            let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
-            groups.push((alike, Schedule::new(&roots, &nodes[i].shape, device.bounds())?));
-        }
+        let kernels = Kernels::new(&values.iter().collect::<Vec<_>>(), device)?;
+        let schedule = |group: &Vec<usize>| Ok((group.clone(), kernels.schedule(group, device)?));
+        let groups = kernels.groups.iter().map(schedule).collect::<Result<Vec<_>>>()?;
         let meet = |a: &AnyTensor, b: &AnyTensor| {
             a.storage().same(b.storage()) && a.layout().may_overlap(b.layout())
         };
@@ -198,8 +190,7 @@ impl AnyTensor {
             |(storage, _): (&Storage, &Layout)| pairs.iter().any(|(to, _)| to.storage().same(storage));
         let stages = groups.iter().flat_map(|(_, schedule)| schedule.all());
         if stages.flat_map(Stage::tensors).any(is_written) || (0..pairs.len()).any(shares) {
-            let all: Vec<&AnyExpr> = values.iter().collect();
-            let results = AnyExpr::eval_each_on(&all, device)?;
+            let results = kernels.eval(device)?;
             let mut written = Written(Vec::new());
             for ((to, _), result) in pairs.iter().zip(results) {
                 written.and(&[to], to.assign_by(device, &result.expr(), at))?;
@@ -218,6 +209,74 @@ impl AnyTensor {
     fn assign_group(device: &Device, schedule: &Schedule, to: &[&AnyTensor]) -> Result<()> {
         let places: Vec<(&Storage, &Layout)> = to.iter().map(|to| (to.storage(), to.layout())).collect();
         device.backend().run(Cow::Borrowed(schedule), Destination::Into(&places), None).map(drop)
+    }
+}
+
+/// Expressions, and the ones of each kernel. A common part of several kernels that runs as a kernel of its own, such as
+/// a product of matrices, is computed already, once.
+pub(super) struct Kernels {
+    nodes: Vec<Arc<Node>>,
+    groups: Vec<Vec<usize>>,
+    /// Whether an expression is a common part.
+    common: Vec<bool>,
+}
+
+impl Kernels {
+    pub(super) fn new(exprs: &[&AnyExpr], device: &Device) -> Result<Kernels> {
+        let own = exprs.iter().map(|expr| expr.node()).collect::<Result<Vec<_>>>()?;
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (i, node) in own.iter().enumerate() {
+            match groups.iter_mut().find(|group| schedule::are_alike(own[group[0]], node)) {
+                Some(group) => group.push(i),
+                None => groups.push(vec![i]),
+            }
+        }
+        let store = |node: &Arc<Node>| {
+            let result = device.run(node, Destination::New, || Schedule::of(node, device.bounds()))?;
+            device.tensor(result, node.dtype, &node.shape)?.node().cloned()
+        };
+        let nodes = match groups.len() {
+            0 | 1 => own.iter().copied().cloned().collect(),
+            _ => schedule::stored(&own, &groups, device.bounds(), store)?,
+        };
+        let is_common = |(own, node): (&&Arc<Node>, &Arc<Node>)| {
+            own.kind.is_apart() && matches!(node.kind, NodeKind::Leaf { .. })
+        };
+        let common = own.iter().zip(&nodes).map(is_common).collect();
+        Ok(Kernels { nodes, groups, common })
+    }
+
+    fn schedule(&self, group: &[usize], device: &Device) -> Result<Schedule> {
+        let roots: Vec<_> = group.iter().map(|&i| &self.nodes[i]).collect();
+        Schedule::new(&roots, &roots[0].shape, device.bounds())
+    }
+
+    /// A new tensor for each expression.
+    pub(super) fn eval(&self, device: &Device) -> Result<Vec<AnyTensor>> {
+        let mut results: Vec<Option<AnyTensor>> = self.nodes.iter().map(|_| None).collect();
+        for group in &self.groups {
+            let mut group = group.as_slice();
+            let result = |i: usize, storage| {
+                let Node { dtype, ref shape, .. } = *self.nodes[i];
+                Ok(Some(AnyTensor::new(device.clone(), storage, dtype, Layout::contiguous(shape)?)))
+            };
+            // It is new. Equal ones are copied, as each result has its own memory.
+            if let (NodeKind::Leaf { source: Source::Tensor(storage), .. }, [first, others @ ..]) =
+                (&self.nodes[group[0]].kind, group)
+                && self.common[*first]
+            {
+                results[*first] = result(*first, storage.clone())?;
+                group = others;
+            }
+            if !group.is_empty() {
+                let schedule = Cow::Owned(self.schedule(group, device)?);
+                let storages = device.backend().run(schedule, Destination::New, None)?;
+                for (&i, storage) in group.iter().zip(storages) {
+                    results[i] = result(i, storage)?;
+                }
+            }
+        }
+        Ok(results.into_iter().flatten().collect())
     }
 }
 

@@ -3,7 +3,9 @@
 
 use crate::common::depth::depth;
 use crate::common::{Random, check_kernels, found, in_turn, on_every_device, test_limits};
-use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Limits, Numeric, Options, Tensor, bf16, f16};
+use zerostride::{
+    AnyExpr, AssignAll, DType, Device, ErrorKind, Expr, Limits, Numeric, Options, Tensor, bf16, f16,
+};
 
 /// An element type as the contract multiplies and adds it.
 trait Number: Numeric {
@@ -188,6 +190,10 @@ fn lengths_around_chunks() {
             for [m, n] in shapes.into_iter().filter(|[m, n]| m * n * k < 500_000) {
                 matmul::<f32>(device, [m, n, k], &mut random);
             }
+        }
+        // Few rows or few columns of many, and more of both than a task has.
+        for shape in [[3, 2100, 70], [1, 1100, 130], [2000, 4, 70], [530, 40, 20], [20, 1100, 20]] {
+            matmul::<f32>(device, shape, &mut random);
         }
     });
 }
@@ -409,11 +415,64 @@ fn readers_of_products() {
             let [got, expected] = [got, expected].map(bits);
             assert!(got == expected, "reader {i} on {}", device.name());
         }
-        let both = AnyExpr::eval_all(&[(&product + 1.0).into(), product.clone().into()]).unwrap();
-        let first = both[0].to_vec::<f32>().unwrap();
-        assert_eq!(first, (&apart + 1.0).to_vec().unwrap());
-        assert_eq!(both[1].to_vec::<f32>().unwrap(), apart.to_vec().unwrap());
     });
+}
+
+/// Expressions of several kernels that need one product: it is computed once.
+#[test]
+fn products_of_several_results() {
+    on_every_device(|device| {
+        let mut random = Random(11);
+        let mut drawn = |shape: &[usize]| {
+            let values: Vec<f32> = (0..shape.iter().product()).map(|_| f32::drawn(&mut random)).collect();
+            device.upload(&values, shape).unwrap()
+        };
+        let (x, y, z) = (drawn(&[9, 70]), drawn(&[70, 8]), drawn(&[8, 9]));
+        let product = x.matmul(&y);
+        let apart = product.eval_on(device).unwrap().expr();
+        // A product itself, twice; steps; other shapes; a product of the steps.
+        let of = |p: &Expr<f32>| -> Vec<Expr<f32>> {
+            let layer = (p + 0.5).relu();
+            vec![
+                p.relu(),
+                p.clone(),
+                p.sum(..),
+                layer.matmul(&z),
+                p.clone(),
+                layer.matmul(&z).sum(0),
+                p * 2.0,
+            ]
+        };
+        let expected = of(&apart);
+        let results = Expr::eval_all(&of(&product)).unwrap();
+        assert_eq!(results.len(), expected.len());
+        for (i, (got, expected)) in results.iter().zip(&expected).enumerate() {
+            let bits =
+                |own: &Expr<f32>| own.to_vec().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>();
+            assert!(bits(&got.expr()) == bits(expected), "result {i} on {}", device.name());
+        }
+        // Each result has its own memory.
+        results[1].assign(0.0).unwrap();
+        assert_eq!(results[4].to_vec().unwrap(), apart.to_vec().unwrap());
+        // What is assigned is computed of the elements before.
+        let (a, b) = (x.copy().unwrap(), drawn(&[9, 8]));
+        let product = a.matmul(&y);
+        (&a, &b).assign_all((product.sum(..), &product * 2.0)).unwrap();
+        assert_eq!(b.to_vec().unwrap(), (&apart * 2.0).to_vec().unwrap());
+    });
+}
+
+/// A product that several results need runs once.
+#[test]
+fn common_products_run_once() {
+    for adapter in Device::all().iter().filter(|adapter| adapter.backend != "cpu") {
+        let device = adapter.open().unwrap();
+        let x = device.full([64, 64], 0.5_f32).unwrap();
+        let product = x.matmul(&x);
+        Expr::eval_all(&[product.relu(), product.sum(..), product.clone()]).unwrap();
+        let is_product = |text: &&String| text.contains("fn factor0");
+        assert_eq!(device.kernels().iter().filter(is_product).count(), 1, "{}", device.name());
+    }
 }
 
 #[test]

@@ -24,6 +24,10 @@ pub(crate) enum Work {
     /// The squares of the distances between all points of two lists.
     Distances,
     Cumsum(usize),
+    /// The product of matrices, or of a batch of them.
+    Matmul,
+    /// `softmax(q k^T / sqrt(depth), masked) v`, where the mask hides what comes later.
+    Attention,
 }
 
 pub(crate) const EPSILON: f32 = 1e-5;
@@ -42,8 +46,13 @@ impl Case {
         self.shapes.iter().map(|shape| (values(shape), shape.as_slice()))
     }
 
-    pub fn reduces(&self) -> bool {
-        !matches!(self.work, Work::Add | Work::Exp | Work::Chain)
+    /// The table of the report that has the case.
+    pub fn kind(&self) -> &'static str {
+        match self.work {
+            Work::Add | Work::Exp | Work::Chain => "elementwise",
+            Work::Matmul | Work::Attention => "products",
+            _ => "reductions",
+        }
     }
 
     /// The shape that the operands broadcast to.
@@ -64,6 +73,7 @@ pub(crate) fn cases(n: usize) -> Vec<Case> {
         shapes: shapes.iter().map(|shape| shape.to_vec()).collect(),
         turned: false,
     };
+    let same = |name, work, operands, shape: &[usize]| case(name, work, &vec![shape; operands]);
     let side = n / 32;
     let (square, images): (&[usize], &[usize]) = (&[n, n], &[16, 64, side, side]);
     vec![
@@ -93,5 +103,12 @@ pub(crate) fn cases(n: usize) -> Vec<Case> {
         case("pairwise distances", Work::Distances, &[&[n, 16], &[n / 16, 16]]),
         case("cumsum", Work::Cumsum(1), &[square]),
         case("cumsum first", Work::Cumsum(0), &[square]),
+        // Names are those at a side of 4096.
+        same("matmul 512", Work::Matmul, 2, &[n / 8, n / 8]),
+        same("matmul 1024", Work::Matmul, 2, &[n / 4, n / 4]),
+        same("matmul 2048", Work::Matmul, 2, &[n / 2, n / 2]),
+        case("matrix by vector", Work::Matmul, &[square, &[n, 1]]),
+        same("64 matmul 64", Work::Matmul, 2, &[64, n / 64, n / 64]),
+        same("attention", Work::Attention, 3, &[2, 8, n / 8, 64]),
     ]
 }

@@ -42,12 +42,18 @@ pub(crate) fn right(case: &Case) -> Vec<f64> {
     let mut operands = operands(case);
     let shape = &case.shapes[0];
     let (rows, columns) = (shape[0], shape[shape.len() - 1]);
-    if !case.reduces() {
+    if case.kind() == "elementwise" {
         return elementwise(case, &operands);
     }
     let mut x = operands.swap_remove(0);
     match case.work {
         Work::Add | Work::Exp | Work::Chain => {}
+        Work::Matmul => {
+            let width = *case.shapes[1].last().unwrap_or(&1);
+            let all = x.chunks(rows_of(shape) * columns).zip(operands[0].chunks(columns * width));
+            return all.flat_map(|(a, b)| product(a, b, columns)).collect();
+        }
+        Work::Attention => return attention(&x, &operands, shape),
         Work::Sum(axes) => return sum(&x, shape, axes),
         Work::Amax => return vec![greatest(&x)],
         Work::Argmax => return x.chunks(columns).map(greatest).collect(),
@@ -58,12 +64,7 @@ pub(crate) fn right(case: &Case) -> Vec<f64> {
             let of = |a| operands[0].chunks(columns).map(move |b| distance((a, b)));
             return x.chunks(columns).flat_map(of).collect();
         }
-        Work::Softmax => x.chunks_mut(columns).for_each(|row| {
-            let most = greatest(row);
-            row.iter_mut().for_each(|x| *x = (*x - most).exp());
-            let sum: f64 = row.iter().sum();
-            row.iter_mut().for_each(|x| *x /= sum);
-        }),
+        Work::Softmax => x.chunks_mut(columns).for_each(softmax),
         Work::Standardize(axis) => along(&mut x, [rows, columns], axis, |line| {
             let (mean, var) = moments(line, 0.0);
             let root = (var + f64::from(EPSILON)).sqrt();
@@ -101,6 +102,47 @@ fn elementwise(case: &Case, operands: &[Vec<f64>]) -> Vec<f64> {
         }
     };
     (0..shape.iter().product()).map(element).collect()
+}
+
+fn rows_of(shape: &[usize]) -> usize {
+    shape[shape.len() - 2]
+}
+
+/// The product of two matrices over this many products.
+fn product(a: &[f64], b: &[f64], products: usize) -> Vec<f64> {
+    let width = b.len() / products;
+    let row = |row: &[f64]| {
+        let mut sums = vec![0.0; width];
+        for (a, b) in row.iter().zip(b.chunks(width)) {
+            sums.iter_mut().zip(b).for_each(|(sum, b)| *sum += a * b);
+        }
+        sums
+    };
+    a.chunks(products).flat_map(row).collect()
+}
+
+fn attention(q: &[f64], kv: &[Vec<f64>], shape: &[usize]) -> Vec<f64> {
+    let (tokens, depth) = (rows_of(shape), shape[shape.len() - 1]);
+    let head = tokens * depth;
+    let heads = q.chunks(head).zip(kv[1].chunks(head)).zip(kv[0].chunks(head));
+    let block = |((q, k), v): ((&[f64], &[f64]), &[f64])| {
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let row = |(i, q): (usize, &[f64])| {
+            let scores = k.chunks(depth).take(i + 1).map(|k| dot(q, k) / (depth as f64).sqrt());
+            let mut weights: Vec<f64> = scores.collect();
+            softmax(&mut weights);
+            product(&weights, &v[..weights.len() * depth], weights.len())
+        };
+        q.chunks(depth).enumerate().flat_map(row).collect::<Vec<f64>>()
+    };
+    heads.flat_map(block).collect()
+}
+
+fn softmax(row: &mut [f64]) {
+    let most = greatest(row);
+    row.iter_mut().for_each(|x| *x = (*x - most).exp());
+    let sum: f64 = row.iter().sum();
+    row.iter_mut().for_each(|x| *x /= sum);
 }
 
 fn sum(x: &[f64], shape: &[usize], axes: &[usize]) -> Vec<f64> {

@@ -2,6 +2,7 @@
 //! compute a result that is dropped.
 
 use burn::tensor::kind::Basic;
+use burn::tensor::ops::AttentionModuleOptions;
 use burn::tensor::{Device, DeviceKind, Tensor, TensorData, activation, module};
 
 use super::{Reader, Run};
@@ -20,7 +21,8 @@ impl Burn {
 
     pub fn run(&self, case: &Case) -> Run {
         match case.shapes[0].len() {
-            2 if case.reduces() => self.reduction(case),
+            _ if case.kind() == "products" => self.product(case),
+            2 if case.kind() == "reductions" => self.reduction(case),
             2 => self.elementwise::<2>(case),
             3 => self.elementwise::<3>(case),
             _ => self.elementwise::<4>(case),
@@ -70,8 +72,29 @@ impl Burn {
                 apart.square().sum_dim(2)
             }),
             Work::Cumsum(axis) => self.computed(move || x[0].clone().cumsum(axis)),
-            Work::Add | Work::Exp | Work::Chain | Work::Sum(_) => self.elementwise::<2>(case),
+            _ => self.elementwise::<2>(case),
         }
+    }
+
+    fn product(&self, case: &Case) -> Run {
+        match (case.work, case.shapes[0].len()) {
+            (Work::Matmul, 2) => self.matmul::<2>(case),
+            (Work::Matmul, _) => self.matmul::<3>(case),
+            _ => {
+                let x: Vec<Tensor<4>> = self.operands(case);
+                // Its own function takes a third of the time of the same by `matmul`, `mask_fill` and `softmax`.
+                let options = AttentionModuleOptions { is_causal: true, ..Default::default() };
+                self.computed(move || {
+                    let [q, k, v] = [0, 1, 2].map(|i| x[i].clone());
+                    module::attention(q, k, v, None, None, options)
+                })
+            }
+        }
+    }
+
+    fn matmul<const D: usize>(&self, case: &Case) -> Run {
+        let x: Vec<Tensor<D>> = self.operands(case);
+        self.computed(move || x[0].clone().matmul(x[1].clone()))
     }
 
     fn operands<const D: usize>(&self, case: &Case) -> Vec<Tensor<D>> {

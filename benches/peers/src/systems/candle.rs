@@ -13,10 +13,18 @@ pub(super) fn run(case: &Case) -> Result<Run, Failure> {
     if case.turned {
         x[1] = x[1].t()?;
     }
-    let columns = case.shapes[0][1];
+    let shape = case.shapes[0].clone();
+    let columns = shape[1];
     let ones = Tensor::from_vec(vec![1.0_f32; columns], columns, &Device::Cpu)?;
     let zeros = ones.zeros_like()?;
-    let work = case.work;
+    let (work, tokens) = (case.work, shape[shape.len() - 2]);
+    let later = |i: usize| if i % tokens > i / tokens { f32::NEG_INFINITY } else { 0.0 };
+    let hidden = match work {
+        Work::Attention => (0..tokens * tokens).map(later).collect(),
+        _ => vec![0.0],
+    };
+    let side = if hidden.len() == 1 { 1 } else { tokens };
+    let hidden = Tensor::from_vec(hidden, (side, side), &Device::Cpu)?;
     Ok(Box::new(move || {
         let a = &x[0];
         let result = match work {
@@ -40,6 +48,11 @@ pub(super) fn run(case: &Case) -> Result<Run, Failure> {
             }
             Work::Distances => a.unsqueeze(1)?.broadcast_sub(&x[1].unsqueeze(0)?)?.sqr()?.sum(2)?,
             Work::Cumsum(axis) => a.cumsum(axis)?,
+            Work::Matmul => a.matmul(&x[1])?,
+            Work::Attention => {
+                let scores = (a.matmul(&x[1].t()?)? / (shape[3] as f64).sqrt())?.broadcast_add(&hidden)?;
+                ops::softmax_last_dim(&scores)?.matmul(&x[2])?
+            }
         };
         std::hint::black_box(&result);
         let read: Reader = Box::new(move || {

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use ndarray::linalg::general_mat_mul;
 use ndarray::parallel::prelude::*;
-use ndarray::{Array, Array1, Array2, ArrayD, ArrayView2, ArrayViewD, Axis, IxDyn, Zip};
+use ndarray::{Array, Array1, Array2, Array3, ArrayD, ArrayView2, ArrayViewD, ArrayViewMut2, Axis, IxDyn, Zip, s};
 
 use super::{Reader, Run};
 use crate::Failure;
@@ -25,7 +26,32 @@ pub(super) fn run(case: &Case) -> Result<Run, Failure> {
                 Array::from(sums).into_dyn()
             }))
         }
-        _ if case.reduces() => {
+        Work::Matmul if case.shapes[0].len() == 2 => {
+            let x = x.into_iter().map(ArrayD::into_dimensionality).collect::<Result<Vec<Array2<f32>>, _>>()?;
+            Ok(fresh(move || x[0].dot(&x[1]).into_dyn()))
+        }
+        Work::Matmul | Work::Attention => {
+            // Matrix by matrix, each on a thread.
+            let count = matrices_of(&case.shapes[0]);
+            let matrices = |x: ArrayD<f32>| {
+                let [rows, columns] = [2, 1].map(|k| x.shape()[x.ndim() - k]);
+                x.into_shape_with_order([count, rows, columns])
+            };
+            let x = x.into_iter().map(matrices).collect::<Result<Vec<Array3<f32>>, _>>()?;
+            let work = case.work;
+            Ok(fresh(move || {
+                let mut out = Array3::zeros(x[0].raw_dim());
+                let factors = Zip::from(x[0].outer_iter()).and(x[1].outer_iter());
+                match work {
+                    Work::Matmul => factors.and(out.outer_iter_mut()).par_for_each(|a, b, mut out| {
+                        general_mat_mul(1.0, &a, &b, 0.0, &mut out);
+                    }),
+                    _ => factors.and(x[2].outer_iter()).and(out.outer_iter_mut()).par_for_each(attention),
+                }
+                out.into_dyn()
+            }))
+        }
+        _ if case.kind() == "reductions" => {
             let x =
                 x.into_iter().map(|x| x.into_dimensionality()).collect::<Result<Vec<Array2<f32>>, _>>()?;
             let work = case.work;
@@ -151,6 +177,28 @@ fn reduction(work: Work, x: &[Array2<f32>]) -> ArrayD<f32> {
         }
         _ => whole(rows.par_fold(|| 0.0, |sum, row| sum + row.sum(), |a, b| a + b)),
     }
+}
+
+/// Matrices of a shape.
+fn matrices_of(shape: &[usize]) -> usize {
+    shape[..shape.len() - 2].iter().product()
+}
+
+fn attention(
+    q: ArrayView2<'_, f32>,
+    k: ArrayView2<'_, f32>,
+    v: ArrayView2<'_, f32>,
+    mut out: ArrayViewMut2<'_, f32>,
+) {
+    let mut scores = q.dot(&k.t()) / (q.ncols() as f32).sqrt();
+    for (i, mut row) in scores.rows_mut().into_iter().enumerate() {
+        row.slice_mut(s![i + 1..]).fill(f32::NEG_INFINITY);
+        let most = greatest(row.view());
+        row.mapv_inplace(|x| (x - most).exp());
+        let sum = row.sum();
+        row /= sum;
+    }
+    general_mat_mul(1.0, &scores, &v, 0.0, &mut out);
 }
 
 fn whole(x: f32) -> ArrayD<f32> {

@@ -45,6 +45,13 @@ impl Zerostride {
             }
             Work::Distances => (a.unsqueeze(1) - x[1].unsqueeze(0)).square().sum(2),
             Work::Cumsum(axis) => a.cumsum(axis as isize),
+            Work::Matmul => a.matmul(&x[1]),
+            Work::Attention => {
+                let (tokens, depth) = (case.shapes[0][2], case.shapes[0][3]);
+                let scores = a.matmul(x[1].transpose(2, 3)) / (depth as f32).sqrt();
+                let is_later = Expr::coordinate([tokens, tokens], 0).lt(Expr::coordinate([tokens, tokens], 1));
+                is_later.select(f32::NEG_INFINITY, scores).softmax(3).matmul(&x[2])
+            }
         }))
     }
 

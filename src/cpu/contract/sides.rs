@@ -1,0 +1,239 @@
+//! The factors of a product: packed panels, or columns that are read in place, and the sums of chunks.
+
+use std::array::from_fn;
+use std::ops::{Add, Mul, Range};
+
+use bytemuck::Pod;
+
+use crate::ir::CHUNK;
+use crate::layout::Shape;
+
+/// Columns, and products, that are turned at once.
+const SQUARE: usize = 8;
+
+/// The type that multiplies and adds: one for integers of either sign.
+pub(super) trait Number: Pod + Send + Sync + Default {
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+}
+
+macro_rules! numbers {
+    ($([$($t:ty),+] $plus:ident $times:ident;)*) => {$($(
+        impl Number for $t {
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.$plus(other)
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.$times(other)
+            }
+        }
+    )+)*};
+}
+numbers! {
+    [f32, f64] add mul;
+    [u8, u16, u32, u64] wrapping_add wrapping_mul;
+}
+
+/// The distance of a factor's element from the first, for each place along some axes, in row-major order.
+pub(super) struct Places {
+    outer: Vec<isize>,
+    /// Along the last axis.
+    inner: usize,
+    stride: isize,
+}
+
+impl Places {
+    pub(super) fn new(shape: &Shape, strides: &[isize], axes: &[usize]) -> Places {
+        let Some((&last, axes)) = axes.split_last() else {
+            return Places { outer: vec![0], inner: 1, stride: 0 };
+        };
+        let outer = axes.iter().fold(vec![0], |outer, &axis| {
+            let along = |at: isize| (0..shape[axis] as isize).map(move |i| at + i * strides[axis]);
+            outer.into_iter().flat_map(along).collect()
+        });
+        Places { outer, inner: shape[last], stride: strides[last] }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.outer.len() * self.inner
+    }
+
+    fn at(&self, i: usize) -> isize {
+        self.outer[i / self.inner] + (i % self.inner) as isize * self.stride
+    }
+}
+
+/// A factor: the first elements of its matrices, its rows or columns, and the distance of elements along the products.
+pub(super) struct Side<'a> {
+    pub bytes: &'a [u8],
+    pub offset: isize,
+    pub batch: Places,
+    pub kept: Places,
+    pub stride: isize,
+}
+
+impl Side<'_> {
+    /// Whether rows or columns lie side by side in memory.
+    pub(super) fn is_side_by_side(&self) -> bool {
+        self.kept.outer.len() == 1 && self.kept.stride == 1
+    }
+
+    /// Packs rows or columns in panels of `N`. The last one is filled with some element.
+    #[inline(always)]
+    pub(super) fn pack<'a, T: Number, const N: usize>(
+        &self,
+        matrix: usize,
+        kept: Range<usize>,
+        depth: Range<usize>,
+        memory: &'a mut [T],
+    ) -> &'a [[T; N]] {
+        let elements: &[T] = self.elements();
+        let begin = self.offset + self.batch.at(matrix) + depth.start as isize * self.stride;
+        let depth = depth.len();
+        let packed = &mut memory.as_chunks_mut().0[..kept.len().div_ceil(N) * depth];
+        for (first, panel) in kept.clone().step_by(N).zip(packed.chunks_mut(depth)) {
+            if self.is_side_by_side() {
+                let at = begin + self.kept.at(first);
+                for (k, packed) in (0..).zip(panel) {
+                    load(&elements[(at + k * self.stride) as usize..], packed);
+                }
+                continue;
+            }
+            // Missing ones repeat the last.
+            let at: [usize; N] = from_fn(|i| (begin + self.kept.at((kept.end - 1).min(first + i))) as usize);
+            if self.stride == 1 {
+                let along = at.map(|at| &elements[at..at + depth]);
+                panel.iter_mut().enumerate().for_each(|(k, packed)| *packed = from_fn(|i| along[i][k]));
+            } else {
+                for (k, packed) in (0..).zip(panel) {
+                    *packed = at.map(|at| elements[at.wrapping_add_signed(k * self.stride)]);
+                }
+            }
+        }
+        packed
+    }
+
+    /// Columns that lie side by side, times a few rows: each element is read once, in place.
+    #[inline(always)]
+    pub(super) fn times_rows<T: Number, const R: usize>(
+        &self,
+        matrix: usize,
+        columns: Range<usize>,
+        rows: &[[T; R]],
+        sums: &mut [T],
+        out: &mut [&mut [T]],
+    ) {
+        let width = columns.len();
+        let mut at = self.offset + self.batch.at(matrix) + self.kept.at(columns.start);
+        let sums = &mut sums[..out.len() * width];
+        out.iter_mut().for_each(|out| out.fill(T::default()));
+        for rows in rows.chunks(CHUNK) {
+            sums.fill(T::default());
+            for row in rows {
+                let column = &self.elements()[at as usize..][..width];
+                for (sums, &a) in sums.chunks_mut(width).zip(row) {
+                    sums.iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.plus(a.times(b)));
+                }
+                at += self.stride;
+            }
+            for (out, sums) in out.iter_mut().zip(sums.chunks(width)) {
+                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = out.plus(*sum));
+            }
+        }
+    }
+
+    /// Columns that lie along the products, times one row: read in place, by squares that are turned in registers, so that
+    /// each load is a vector.
+    #[inline(always)]
+    pub(super) fn times_row<T: Number>(
+        &self,
+        matrix: usize,
+        kept: Range<usize>,
+        row: &[T],
+        results: &mut [T],
+    ) {
+        let begin = self.offset + self.batch.at(matrix);
+        let last = kept.end - 1;
+        for (first, results) in kept.step_by(SQUARE).zip(results.chunks_mut(SQUARE)) {
+            // Missing columns repeat the last one.
+            let columns: [&[T]; SQUARE] = from_fn(|i| {
+                let at = (begin + self.kept.at(last.min(first + i))) as usize;
+                &self.elements()[at..at + row.len()]
+            });
+            let mut totals = [[T::default(); SQUARE]];
+            for (k, row) in row.chunks(CHUNK).enumerate() {
+                let columns = columns.map(|column| column[k * CHUNK..][..row.len()].as_chunks::<SQUARE>());
+                let (parts, rest) = row.as_chunks::<SQUARE>();
+                let mut sums = [[T::default(); SQUARE]];
+                for (k, part) in parts.iter().enumerate() {
+                    let square = columns.map(|(parts, _)| parts[k]);
+                    let turned: [[T; SQUARE]; SQUARE] = from_fn(|k| square.map(|column| column[k]));
+                    add_products(&mut sums, part, &turned);
+                }
+                for (k, &a) in rest.iter().enumerate() {
+                    add_products(&mut sums, &[a], &[columns.map(|(_, rest)| rest[k])]);
+                }
+                add(&mut totals, &sums);
+            }
+            results.copy_from_slice(&totals[0][..results.len()]);
+        }
+    }
+
+    fn elements<T: Number>(&self) -> &[T] {
+        bytemuck::cast_slice(&self.bytes[..self.bytes.len() / size_of::<T>() * size_of::<T>()])
+    }
+}
+
+/// Copies the first elements. Whole vectors are a load and a store.
+#[inline(always)]
+pub(super) fn load<T: Copy, const N: usize>(from: &[T], to: &mut [T; N]) {
+    match from.first_chunk() {
+        Some(from) => *to = *from,
+        None => to[..from.len()].copy_from_slice(from),
+    }
+}
+
+#[inline(always)]
+pub(super) fn store<T: Copy, const N: usize>(from: &[T; N], to: &mut [T]) {
+    match to.first_chunk_mut() {
+        Some(to) => *to = *from,
+        None => to.copy_from_slice(&from[..to.len()]),
+    }
+}
+
+/// Adds the products of some elements of a row, and of the columns beside each other there.
+#[inline(always)]
+fn add_products<T: Number, const N: usize>(sums: &mut [[T; N]; 1], row: &[T], columns: &[[T; N]]) {
+    for (&a, column) in row.iter().zip(columns) {
+        for (sum, &b) in sums[0].iter_mut().zip(column) {
+            *sum = sum.plus(a.times(b));
+        }
+    }
+}
+
+/// The sums of a chunk of products.
+#[inline(always)]
+pub(super) fn chunk<T: Number, const R: usize, const N: usize>(
+    left: &[[T; R]],
+    right: &[[T; N]],
+) -> [[T; N]; R] {
+    let mut sums = [[T::default(); N]; R];
+    for (left, right) in left.iter().zip(right) {
+        for (sums, &a) in sums.iter_mut().zip(left) {
+            for (sum, &b) in sums.iter_mut().zip(right) {
+                *sum = sum.plus(a.times(b));
+            }
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+pub(super) fn add<T: Number, const R: usize, const N: usize>(sums: &mut [[T; N]; R], more: &[[T; N]; R]) {
+    for (sum, more) in sums.as_flattened_mut().iter_mut().zip(more.as_flattened()) {
+        *sum = sum.plus(*more);
+    }
+}
