@@ -49,7 +49,7 @@ LISTED = {
     "runs that begin anywhere in a line, stored by elements": {"cumsum_of_columns": 4.61, "cumsum_of_odd_rows": 2.62},
 }  # fmt: skip
 # These kernels store at indices in workgroup memory, whose values are not kept.
-BY_VALUES = ["moved", "moved_with_indices_llvmpipe"]
+BY_VALUES = ["moved", "moved_with_indices_llvmpipe", "segments", "truths"]
 MOST_SITES = int(re.search(r"SITES = (\d+)", (HERE / "memory.h").read_text())[1])
 # SPIR-V's memory semantics.
 STORAGE, WORKGROUP = 0x40, 0x100

@@ -193,6 +193,10 @@ class Translator:
             values = list(self.values[args[2]])
             values[first : first + len(self.leaves(kind))] = self.values[args[1]]
             self.values[result], self.kinds[result] = values, args[0]
+        elif op == "VectorExtractDynamic":
+            (index,), own = self.values[args[2]], self.values[args[1]]
+            picked = " : ".join(f"{index} == {i} ? {lane}" for i, lane in enumerate(own[:-1]))
+            self.put(result, args[0], [f"({picked} : {own[-1]})"])
         elif op == "VectorShuffle":
             both = self.values[args[1]] + self.values[args[2]]
             self.values[result], self.kinds[result] = [both[int(i)] for i in args[3:]], args[0]

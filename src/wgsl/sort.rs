@@ -237,7 +237,7 @@ impl Emitter<'_> {
         }
         for (lane, name) in ["x", "y", "z", "w"].into_iter().enumerate() {
             line!(self.text, "        let {name} = (first_digit >> {}u) & 1u;", 8 * lane);
-            line!(self.text, "        last = select(last, moved.{name}, {name} == 1u & to < end);");
+            line!(self.text, "        last = select(last, moved.{name}, ({name} == 1u) & (to < end));");
             line!(self.text, "        to += {name};");
             line!(self.text, "        result[clamp(to, begin + 1u, end) - 1u - p.low] = last;");
         }

@@ -36,19 +36,19 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         let first_digit = ~(in0[(first + k) / 4u] ^ p.flip) & there;
         let moved = p.start + before + k + vec4<u32>(0u, 1u, 2u, 3u);
         let x = (first_digit >> 0u) & 1u;
-        last = select(last, moved.x, x == 1u & to < end);
+        last = select(last, moved.x, (x == 1u) & (to < end));
         to += x;
         result[clamp(to, begin + 1u, end) - 1u - p.low] = last;
         let y = (first_digit >> 8u) & 1u;
-        last = select(last, moved.y, y == 1u & to < end);
+        last = select(last, moved.y, (y == 1u) & (to < end));
         to += y;
         result[clamp(to, begin + 1u, end) - 1u - p.low] = last;
         let z = (first_digit >> 16u) & 1u;
-        last = select(last, moved.z, z == 1u & to < end);
+        last = select(last, moved.z, (z == 1u) & (to < end));
         to += z;
         result[clamp(to, begin + 1u, end) - 1u - p.low] = last;
         let w = (first_digit >> 24u) & 1u;
-        last = select(last, moved.w, w == 1u & to < end);
+        last = select(last, moved.w, (w == 1u) & (to < end));
         to += w;
         result[clamp(to, begin + 1u, end) - 1u - p.low] = last;
     }
