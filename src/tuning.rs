@@ -24,8 +24,8 @@ pub(crate) struct Tuning {
     pub product: [u32; 2],
     /// The same for matrices of many such tiles in both directions.
     pub large_product: [u32; 2],
-    /// The most bits of a digit in a sort, invocations of a workgroup, and neighbouring elements of each: of its own
-    /// tile, the elements for each place of its table.
+    /// Of a sort: the most bits of a digit, the invocations of a workgroup, and the neighbouring elements of each. Where
+    /// an invocation has a tile of its own, the last is the elements for each place of its table.
     pub sort: [u32; 3],
 }
 

@@ -58,7 +58,8 @@ impl Update {
     }
 }
 
-/// Keys of segments: integers, which [`assume_sorted`](Expr::assume_sorted) says are sorted.
+/// Keys of segments: integers in any order, as every expression of integers becomes by `into()`, or sorted ones, as from
+/// [`assume_sorted`](Expr::assume_sorted).
 ///
 /// ```
 /// use zerostride::{Device, Keys};
@@ -83,6 +84,16 @@ impl<E: Into<AnyExpr>> From<E> for Keys {
 
 impl AnyExpr {
     /// Keys that are sorted ([`Expr::assume_sorted`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let device = Device::cpu();
+    /// let x = AnyExpr::from(device.upload(&[1, 2, 4], [3])?);
+    /// let keys = AnyExpr::from(device.upload(&[0, 0, 2], [3])?);
+    /// assert_eq!(x.segment_sum(keys.assume_sorted(), 3).to_vec::<i32>()?, [3, 0, 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
     pub fn assume_sorted(&self) -> Keys {
         Keys { any: self.clone(), are_sorted: true }
     }
@@ -179,7 +190,8 @@ fn grouped(
                 None => {
                     runs.blocks(op, values, &|place| Ok(apply(Op::Add, &[place, &first], at)), &totals, n)?
                 }
-                Some(_) if values.shape()?[1] == 1 && values.is_moved()? => {
+                // Totals are counted, so nothing else needs the order: elements move with their keys.
+                Some(_) if is_counted && values.shape()?[1] == 1 && values.is_moved()? => {
                     let moved = Moved::Others(&values.reshape([-1]));
                     let moved = own.bins(count).by_few_bits(moved, false, bits(count), usize::MAX, at)?;
                     runs.blocks(op, &moved.unsqueeze(1).shared(), &|place| Ok(place.clone()), &totals, n)?
@@ -226,9 +238,10 @@ impl Runs {
     fn new(Keys { any, are_sorted }: &Keys, count: usize, at: &'static Location<'static>) -> Result<Runs> {
         let (order, keys) = if *are_sorted {
             // Keys below 0 are first.
-            let least = if any.dtype()?.kind() == Kind::Signed { -1 } else { 0 };
-            let scalar = |value: i64| Ok(AnyExpr::scalar(any.dtype()?, value));
-            let inside = apply(Op::Clamp, &[any, &scalar(least)?, &scalar(count as i64)?], at);
+            let dtype = any.dtype()?;
+            let least = if dtype.kind() == Kind::Signed { -1 } else { 0 };
+            let [least, end] = [least, count as i64].map(|value| AnyExpr::scalar(dtype, value));
+            let inside = apply(Op::Clamp, &[any, &least, &end], at);
             (None, inside.cast(DType::I32))
         } else {
             let keys = any.bins(count);

@@ -375,22 +375,27 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // The last owner of a node with operands drops it here, not by recursion. Others are dropped in place.
-        let is_last = |arg: &Arc<Node>| !arg.args.is_empty() && Arc::strong_count(arg) == 1;
-        if !self.args.iter().any(is_last) {
+        if self.args.iter().all(|arg| arg.args.is_empty()) {
             return;
         }
+        // The last owner of a node takes its operands out before it is dropped, so that a deep graph needs no deep stack.
         let mut args = std::mem::take(&mut self.args);
         let mut left: SmallVec<[Arc<Node>; 8]> = SmallVec::new();
         loop {
             while let Some(arg) = args.pop() {
-                if is_last(&arg) {
+                if !arg.args.is_empty() {
                     left.push(arg);
                 }
             }
             let Some(mut node) = left.pop() else { return };
-            if let Some(node) = Arc::get_mut(&mut node) {
-                args = std::mem::take(&mut node.args);
+            match Arc::get_mut(&mut node) {
+                Some(node) => args = std::mem::take(&mut node.args),
+                // Another owner may drop it at the same time, and exactly one of both is the last.
+                None => {
+                    if let Some(mut node) = Arc::into_inner(node) {
+                        args = std::mem::take(&mut node.args);
+                    }
+                }
             }
         }
     }

@@ -191,7 +191,6 @@ impl Prepared {
         for &value in read.chain(results).chain(reductions.iter().map(|own| &own.value)) {
             spread[value] |= of_row[value];
         }
-        let spreads = spread.any();
         let called = || program.steps.iter().filter(|step| step.op == Op::Repeat);
         let in_loop =
             |(value, input): (_, &Input)| input.is_table() && called().any(|step| step.args.contains(&value));
@@ -211,7 +210,6 @@ impl Prepared {
             inner,
             of_row,
             spread,
-            spreads,
             is_kept: rows.kept,
             asks,
             in_loops,

@@ -44,7 +44,6 @@ pub(super) struct Prepared {
     /// Which values are of the row, and which of them are read for each element.
     pub of_row: ByValue<bool>,
     spread: ByValue<bool>,
-    spreads: bool,
     /// Whether the result is of the row too.
     pub is_kept: bool,
     /// Whether a tile prefetches for the next one of its chunk.
@@ -150,7 +149,7 @@ impl<'a> Engine<'a> {
             start: 0,
             end: 0,
             values: self.sizes.each(InTile::default()),
-            spread: if self.spreads {
+            spread: if self.spread.any() {
                 self.sizes.map(|_, _| Register::default())
             } else {
                 ByValue::default()
