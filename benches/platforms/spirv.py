@@ -41,12 +41,12 @@ class Translator:
         """The kernel as the text of a C function."""
         return "\n".join(self.declared + [line if isinstance(line, str) else self.jump(*line) for line in self.lines])
 
-    def jump(self, here, yes, no=None, condition=None):
+    def jump(self, here, default, *cases):
         def to(label):
             moves = [(name, value) for result, value in self.phis.get((here, label), []) for name, value in zip(self.values[result], self.values[value])]
             return "".join(f"t{name} = {value}; " for name, value in moves) + "".join(f"{name} = t{name}; " for name, _ in moves) + f"goto L{label[1:]};"
 
-        return f"if ({condition}) {{ {to(yes)} }} else {{ {to(no)} }}" if condition else to(yes)
+        return "".join(f"if ({condition}) {{ {to(label)} }} " for condition, label in cases) + to(default)
 
     def leaves(self, kind):
         """The scalars that a type is made of."""
@@ -168,11 +168,11 @@ class Translator:
         elif op == "Branch":
             self.lines.append((self.block, args[0]))
         elif op == "BranchConditional":
-            self.lines.append((self.block, args[1], args[2], self.values[args[0]][0]))
+            self.lines.append((self.block, args[2], (self.values[args[0]][0], args[1])))
         elif op == "Switch":
-            # naga writes an early exit of a block as a switch with a default case alone.
-            assert len(args) == 2 or args[1] == args[3], args
-            self.lines.append((self.block, args[1]))
+            value = self.values[args[0]][0]
+            cases = [(f"{value} == {number}u", label) for number, label in zip(args[2::2], args[3::2])]
+            self.lines.append((self.block, args[1], *cases))
         elif op == "Return":
             self.lines.append("return;")
         elif op == "Phi":

@@ -43,14 +43,30 @@ impl Emitter<'_> {
             line!(self.text, "        total{own} = {total};");
         }
         line!(self.text, "    }}");
-        let batch = Emitter::batch(contract, "");
-        for row in rows {
-            for v in vectors.clone() {
-                line!(self.text, "    store({batch}row{row}, x{v}, total{row}_{v});");
-            }
-        }
+        self.store_rows(contract);
         line!(self.text, "}}");
         Ok(())
+    }
+
+    /// Stores the sums, a row in each iteration, so that drivers compile the steps and the stores of one row.
+    fn store_rows(&mut self, contract: &Contract) {
+        let (batch, vectors) = (Emitter::batch(contract, ""), 0..contract.vectors);
+        let own = |row: u32| vectors.clone().map(move |v| format!("value{v} = total{row}_{v};"));
+        line!(self.text, "    let own_rows = min({}u, p.rows - min(row0, p.rows));", contract.rows);
+        line!(self.text, "    for (var row = 0u; row < own_rows; row += 1u) {{");
+        own(0).for_each(|value| line!(self.text, "        var {value}"));
+        if contract.rows > 1 {
+            line!(self.text, "        switch row {{");
+            for row in 1..contract.rows {
+                let values: Vec<String> = own(row).collect();
+                line!(self.text, "            case {row}u: {{ {} }}", values.join(" "));
+            }
+            line!(self.text, "            default: {{}}\n        }}");
+        }
+        for v in vectors {
+            line!(self.text, "        store({batch}row0 + row, x{v}, value{v});");
+        }
+        line!(self.text, "    }}");
     }
 
     /// The coordinates of a batch, as parameters or arguments, each with its suffix.
@@ -135,7 +151,6 @@ impl Emitter<'_> {
             _ => "value".into(),
         };
         line!(self.text, "    let total = {total};");
-        line!(self.text, "    if (row >= p.rows) {{ return; }}");
         let kernel = self.kernel;
         let (result, element) = match kernel.results.get(2) {
             None => ("total".to_string(), element),

@@ -73,7 +73,6 @@ fn store(row: u32, x: u32, value: vec4<f32>) {
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
     let total = positive_zero_f32(value);
-    if (row >= p.rows) { return; }
     if (first < p.columns) { result[x] = total; }
 }
 
@@ -132,5 +131,9 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         }
         total0_0 = added(total0_0, sum0_0, zero);
     }
-    store(row0, x0, total0_0);
+    let own_rows = min(1u, p.rows - min(row0, p.rows));
+    for (var row = 0u; row < own_rows; row += 1u) {
+        var value0 = total0_0;
+        store(row0 + row, x0, value0);
+    }
 }

@@ -165,7 +165,6 @@ fn store(row: u32, x: u32, value: vec4<f32>) {
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
     let total = positive_zero_f32(value);
-    if (row >= p.rows) { return; }
     let v3 = total;
     let zero = vec4<u32>(p.zero);
     let v4 = in3[p.x2_offset + x];
@@ -244,8 +243,15 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         total2_0 = added(total2_0, sum2_0, zero);
         total3_0 = added(total3_0, sum3_0, zero);
     }
-    store(row0, x0, total0_0);
-    store(row1, x0, total1_0);
-    store(row2, x0, total2_0);
-    store(row3, x0, total3_0);
+    let own_rows = min(4u, p.rows - min(row0, p.rows));
+    for (var row = 0u; row < own_rows; row += 1u) {
+        var value0 = total0_0;
+        switch row {
+            case 1u: { value0 = total1_0; }
+            case 2u: { value0 = total2_0; }
+            case 3u: { value0 = total3_0; }
+            default: {}
+        }
+        store(row0 + row, x0, value0);
+    }
 }

@@ -88,7 +88,6 @@ fn store(row: u32, x: u32, value: vec4<f32>) {
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
     let total = positive_zero_f32(value);
-    if (row >= p.rows) { return; }
     if (first < p.columns) { result[c0 * p.out_stride0 + x] = pack_u32(bitcast<vec4<u32>>(total)); }
 }
 
@@ -191,20 +190,21 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         total7_0 = added(total7_0, sum7_0, zero);
         total7_1 = added(total7_1, sum7_1, zero);
     }
-    store(row0, x0, total0_0);
-    store(row0, x1, total0_1);
-    store(row1, x0, total1_0);
-    store(row1, x1, total1_1);
-    store(row2, x0, total2_0);
-    store(row2, x1, total2_1);
-    store(row3, x0, total3_0);
-    store(row3, x1, total3_1);
-    store(row4, x0, total4_0);
-    store(row4, x1, total4_1);
-    store(row5, x0, total5_0);
-    store(row5, x1, total5_1);
-    store(row6, x0, total6_0);
-    store(row6, x1, total6_1);
-    store(row7, x0, total7_0);
-    store(row7, x1, total7_1);
+    let own_rows = min(8u, p.rows - min(row0, p.rows));
+    for (var row = 0u; row < own_rows; row += 1u) {
+        var value0 = total0_0;
+        var value1 = total0_1;
+        switch row {
+            case 1u: { value0 = total1_0; value1 = total1_1; }
+            case 2u: { value0 = total2_0; value1 = total2_1; }
+            case 3u: { value0 = total3_0; value1 = total3_1; }
+            case 4u: { value0 = total4_0; value1 = total4_1; }
+            case 5u: { value0 = total5_0; value1 = total5_1; }
+            case 6u: { value0 = total6_0; value1 = total6_1; }
+            case 7u: { value0 = total7_0; value1 = total7_1; }
+            default: {}
+        }
+        store(row0 + row, x0, value0);
+        store(row0 + row, x1, value1);
+    }
 }
