@@ -22,25 +22,18 @@ fn reduce_small_f32(x: vec4<f32>) -> Reduced_f32 {
     return Reduced_f32(r, bits_f32(k + UNIT_f32));
 }
 
-// 96 bits of 2/pi, modulo 2^96, for every eighth exponent from 2 on.
-const WINDOWS_f32 = array<vec3<u32>, 16>(
-    vec3<u32>(0x000000a2u, 0xf9836e4eu, 0x441529fcu),
-    vec3<u32>(0x0000a2f9u, 0x836e4e44u, 0x1529fc27u),
-    vec3<u32>(0x00a2f983u, 0x6e4e4415u, 0x29fc2757u),
-    vec3<u32>(0xa2f9836eu, 0x4e441529u, 0xfc2757d1u),
-    vec3<u32>(0xf9836e4eu, 0x441529fcu, 0x2757d1f5u),
-    vec3<u32>(0x836e4e44u, 0x1529fc27u, 0x57d1f534u),
-    vec3<u32>(0x6e4e4415u, 0x29fc2757u, 0xd1f534ddu),
-    vec3<u32>(0x4e441529u, 0xfc2757d1u, 0xf534ddc0u),
-    vec3<u32>(0x441529fcu, 0x2757d1f5u, 0x34ddc0dbu),
-    vec3<u32>(0x1529fc27u, 0x57d1f534u, 0xddc0db62u),
-    vec3<u32>(0x29fc2757u, 0xd1f534ddu, 0xc0db6295u),
-    vec3<u32>(0xfc2757d1u, 0xf534ddc0u, 0xdb629599u),
-    vec3<u32>(0x2757d1f5u, 0x34ddc0dbu, 0x6295993cu),
-    vec3<u32>(0x57d1f534u, 0xddc0db62u, 0x95993c43u),
-    vec3<u32>(0xd1f534ddu, 0xc0db6295u, 0x993c4390u),
-    vec3<u32>(0xf534ddc0u, 0xdb629599u, 0x3c439041u),
-);
+// 96 bits of 2/pi, modulo 2^96, from a byte that is the exponent's over eight. The words are chosen by bits of the exponent and
+// not by an index of an array: Mesa's drivers for processors compile each such index for half a second.
+fn window_f32(bits: u32) -> vec3<u32> {
+    let odd = (bits & 0x10000000u) != 0u;
+    let first = vec4<u32>(0x000000a2u, 0xf9836e4eu, 0x441529fcu, 0x2757d1f5u);
+    let last = vec4<u32>(0x2757d1f5u, 0x34ddc0dbu, 0x6295993cu, 0x439041feu);
+    let low = select(first, vec4<u32>(first.yzw, last.y), odd);
+    let high = select(vec4<u32>(first.zw, last.yz), last, odd);
+    let words = select(low, high, (bits & 0x20000000u) != 0u);
+    let shift = (bits >> 23u) & 24u;
+    return (words.xyz << vec3<u32>(shift)) | ((words.yzw >> vec3<u32>(1u)) >> vec3<u32>(31u - shift));
+}
 
 // A lane of a reduction.
 struct Angle_f32 {
@@ -53,7 +46,7 @@ struct Angle_f32 {
 // so large, and four lanes would hold more registers for all angles.
 fn reduce_large_f32(x: f32) -> Angle_f32 {
     let bits = bitcast<u32>(x);
-    let window = WINDOWS_f32[(bits >> 26u) & 15u];
+    let window = window_f32(bits);
     let significand = ((bits & FRACTION_f32) | LEAST_f32) << ((bits >> 23u) & 7u);
     let carried = high_word_u32(significand, window.z);
     let bottom = significand * window.y + carried;
