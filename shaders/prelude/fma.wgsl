@@ -84,8 +84,8 @@ fn fma_finite_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, odd: bool) -> vec4<f
     let kept = scaled.high >> Count(EXPONENT_BITS_f32);
     let rest = (scaled.high << Count(WORD_u32 - EXPONENT_BITS_f32)) | select(vec4<u32>(0), vec4<u32>(1), scaled.low != vec4<u32>(0));
     let half = vec4<u32>(SIGN_f32);
-    let up = (rest > half) | ((rest == half) & ((kept & vec4<u32>(1)) != vec4<u32>(0)));
-    let nearest = kept + select(vec4<u32>(0), vec4<u32>(1), up);
+    let up = select(select(vec4<u32>(0), kept & vec4<u32>(1), rest == half), vec4<u32>(1), rest > half);
+    let nearest = kept + up;
     let sticky = kept | select(vec4<u32>(0), vec4<u32>(1), rest != vec4<u32>(0));
     let rounded = select(nearest, sticky, vec4<bool>(odd));
     let finite = rounded + (vec4<u32>(max(biased, vec4<i32>(1)) - vec4<i32>(1)) << Count(FRACTION_BITS_f32));
@@ -103,14 +103,15 @@ fn fma_rounded_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, odd: bool) -> vec4<
     let c_sign = bits_f32(c) & vec4<u32>(SIGN_f32);
     let p_zero = (x == vec4<u32>(0)) | (y == vec4<u32>(0));
     let p_infinite = (x == infinite) | (y == infinite);
-    let regular = !p_zero & !p_infinite & (z < infinite) & !is_nan_f32(a) & !is_nan_f32(b);
+    let greatest = max(x, max(y, z));
+    let regular = !p_zero & (greatest < infinite);
     let one = vec4<f32>(1.0);
     let finite = fma_finite_f32(select(one, a, regular), select(one, b, regular), select(one, c, regular), odd);
     let zeros = bitcast<vec4<f32>>(p_sign & c_sign);
     let without_product = select(c, zeros, z == vec4<u32>(0));
     let from_product = bitcast<vec4<f32>>(p_sign | infinite);
     let edge = select(select(c, without_product, p_zero), from_product, p_infinite);
-    let invalid = (x > infinite) | (y > infinite) | (z > infinite) | (p_zero & p_infinite)
-        | (p_infinite & (z == infinite) & (p_sign != c_sign));
+    let cancels = (z == infinite) & (p_sign != c_sign);
+    let invalid = (greatest > infinite) | (p_infinite & (p_zero | cancels));
     return select(select(edge, finite, regular), nan_f32(c), invalid);
 }

@@ -184,11 +184,10 @@ fn cast_u64_f32(x: vec4<u64>) -> vec4<f32> {
     let excess = vec4<u32>(40u) - min(zeros, vec4<u32>(40u));
     let kept = x >> excess;
     let lost = x - (kept << excess);
-    let half = (vec4<u64>(1lu) << excess) >> vec4<u32>(1u);
-    let odd = (low_u64(kept) & vec4<u32>(1u)) != vec4<u32>(0u);
-    let up = (lost > half) | ((lost == half) & (excess != vec4<u32>(0u)) & odd);
-    let rounded = low_u64(kept) + select(vec4<u32>(0u), vec4<u32>(1u), up);
-    return vec4<f32>(rounded) * bitcast<vec4<f32>>((excess + vec4<u32>(127u)) << vec4<u32>(23u));
+    let half = max((vec4<u64>(1lu) << excess) >> vec4<u32>(1u), vec4<u64>(1lu));
+    let whole = low_u64(kept);
+    let up = select(select(vec4<u32>(0u), whole & vec4<u32>(1u), lost == half), vec4<u32>(1u), lost > half);
+    return vec4<f32>(whole + up) * bitcast<vec4<f32>>((excess + vec4<u32>(127u)) << vec4<u32>(23u));
 }
 
 fn cast_i64_f32(x: vec4<i64>) -> vec4<f32> {

@@ -30,12 +30,11 @@ fn div_by_integers_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
         q = select(q, q + step, more);
         rest = select(rest, rest - n * step, more);
     }
-    let up = (rest + rest > n) | ((rest + rest == n) & ((q & vec4<u32>(1)) != vec4<u32>(0)));
+    let up = select(select(vec4<u32>(0), q & vec4<u32>(1), rest + rest == n), vec4<u32>(1), rest + rest > n);
     let bias = vec4<i32>(i32(ONE_f32 >> FRACTION_BITS_f32));
     let apart = vec4<i32>(x >> Count(FRACTION_BITS_f32)) - vec4<i32>(y >> Count(FRACTION_BITS_f32));
     let exponent = apart + bias - select(vec4<i32>(0), vec4<i32>(1), less);
-    let rounded = q + select(vec4<u32>(0), vec4<u32>(1), up);
-    let finite = rounded + (vec4<u32>(max(exponent, vec4<i32>(1)) - vec4<i32>(1)) << Count(FRACTION_BITS_f32));
+    let finite = q + up + (vec4<u32>(max(exponent, vec4<i32>(1)) - vec4<i32>(1)) << Count(FRACTION_BITS_f32));
     let beyond = exponent >= vec4<i32>(i32(INFINITE_f32 >> FRACTION_BITS_f32));
     let bounded = select(finite, vec4<u32>(INFINITE_f32), beyond);
     // Half a unit below the least normal float, the result rounds to that float.

@@ -25,7 +25,8 @@ fn pow_edges_f32(x: vec4<f32>, y: vec4<f32>, positive: vec4<f32>) -> vec4<f32> {
     let limit = bitcast<vec4<f32>>(select(vec4<u32>(INFINITE_f32), vec4<u32>(0), zero != signbit_f32(y)));
     let magnitude = select(positive, limit, ends);
     let power = select(magnitude, -magnitude, negative & odd);
-    let undefined = (negative & fractional & !ends) | is_nan_f32(x) | is_nan_f32(y);
+    let root = negative & fractional;
+    let undefined = (root & !ends) | (max(ax, ay) > vec4<u32>(INFINITE_f32));
     let one = (ay == vec4<u32>(0)) | (bits_f32(x) == vec4<u32>(ONE_f32));
     return select(select(power, nan_f32(opaque_f32(vec4<f32>(0.0))), undefined), vec4<f32>(1.0), one);
 }

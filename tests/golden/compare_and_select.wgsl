@@ -26,10 +26,9 @@ fn cast_u32_f32(x: vec4<u32>) -> vec4<f32> {
     let excess = vec4<u32>(8u) - min(countLeadingZeros(x), vec4<u32>(8u));
     let kept = x >> excess;
     let lost = x - (kept << excess);
-    let half = (vec4<u32>(1u) << excess) >> vec4<u32>(1u);
-    let up = (lost > half) | ((lost == half) & (excess != vec4<u32>(0u)) & ((kept & vec4<u32>(1u)) != vec4<u32>(0u)));
-    let rounded = kept + select(vec4<u32>(0u), vec4<u32>(1u), up);
-    return vec4<f32>(rounded) * vec4<f32>(vec4<u32>(1u) << excess);
+    let half = max((vec4<u32>(1u) << excess) >> vec4<u32>(1u), vec4<u32>(1u));
+    let up = select(select(vec4<u32>(0u), kept & vec4<u32>(1u), lost == half), vec4<u32>(1u), lost > half);
+    return vec4<f32>(kept + up) * vec4<f32>(vec4<u32>(1u) << excess);
 }
 
 fn cast_i32_f32(x: vec4<i32>) -> vec4<f32> {
