@@ -1,6 +1,6 @@
 //! Several results of one kernel have the bits of a kernel each.
 
-use crate::common::on_every_device;
+use crate::common::{on_every_device, takes};
 use zerostride::{
     AnyExpr, AnyTensor, AssignAll, DType, Device, Element, ErrorKind, EvalAll, Expr, Result, Tensor, f16,
 };
@@ -34,7 +34,8 @@ fn check<T: Element>(device: &Device, exprs: &[Expr<T>]) {
 fn results_are_those_of_one_at_a_time() {
     on_every_device(|device| {
         // Whole vectors, odd rows in bands, short rows, scattered lanes, elements of half a word and less.
-        for shape in [[8, 64], [37, 253], [5, 3], [130, 67], [1, 1]] {
+        let shapes = [[8, 64], [37, 253], [5, 3], [130, 67], [1, 1]];
+        for (_, shape) in shapes.into_iter().enumerate().filter(|&(case, _)| takes(case, device)) {
             let x = numbers(device, shape, |i| (i % 100) as f32 / 8.0).unwrap();
             let row = numbers(device, [shape[1]], |i| i as f32).unwrap();
             let turned = numbers(device, [shape[1], shape[0]], |i| i as f32).unwrap().transpose(0, 1);
@@ -89,7 +90,8 @@ fn mistakes_come_before_any_work() {
 #[test]
 fn results_of_several_types() {
     on_every_device(|device| {
-        for shape in [[8, 64], [37, 253], [5, 3], [130, 67]] {
+        let shapes = [[8, 64], [37, 253], [5, 3], [130, 67]];
+        for (_, shape) in shapes.into_iter().enumerate().filter(|&(case, _)| takes(case, device)) {
             let x = numbers(device, shape, |i| (i % 100) as f32 / 8.0).unwrap();
             let row = numbers(device, [shape[1]], |i| i as f32).unwrap();
             let turned = numbers(device, [shape[1], shape[0]], |i| i as f32).unwrap().transpose(0, 1);

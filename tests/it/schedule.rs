@@ -1,7 +1,7 @@
 //! Expressions of several kernels: long, wide, deep, and shared through views.
 
 use crate::common::depth::depth;
-use crate::common::on_every_device;
+use crate::common::{on_every_device, takes};
 use zerostride::{DType, Device, Element, Expr, Math, Tensor, f16};
 
 #[test]
@@ -34,8 +34,8 @@ fn chains_as_long_as_a_loop() {
 fn chains_of_a_hundred_thousand() {
     on_every_device(|device| {
         let x = device.upload(&[0.0_f32, 0.5], [2]).unwrap();
-        let longest = if device.name() == "cpu" { depth(20_000, 100_000) } else { depth(5_000, 20_000) };
-        for length in [depth(2_000, 5_000), longest] {
+        let longest = if device.name() == "cpu" { depth(20_000, 100_000) } else { depth(3_000, 10_000) };
+        for length in [depth(1_000, 5_000), longest] {
             let chain = (0..length).fold(x.expr(), |y, _| &x + &(y + 1.0));
             let expected = [length as f32, 0.5 * (length + 1) as f32 + length as f32];
             assert_eq!(chain.to_vec().unwrap(), expected);
@@ -61,7 +61,7 @@ fn many_costly_functions() {
         let x = device.upload(&[0.25_f32, 3.0, -7.0, 0.0], [4]).unwrap();
         let step = |y: &Expr<f32>| (y.sin() + y.cos()).tanh();
         let (mut fused, mut stepped): (Expr<f32>, Tensor<f32>) = (x.expr(), x.clone());
-        for _ in 0..300 {
+        for _ in 0..60 {
             fused = step(&fused);
             stepped = step(&stepped).eval().unwrap();
         }
@@ -74,12 +74,12 @@ fn many_costly_functions() {
 fn many_casts() {
     on_every_device(|device| {
         let mut x = device.upload(&[0.25_f32, 3e9, -7.5, f32::NAN], [4]).unwrap().expr();
-        for _ in 0..100 {
+        for _ in 0..50 {
             x = (x + 1.0).cast::<i32>().cast::<f32>();
         }
         let explained = x.explain(device).unwrap().to_string();
         assert!(explained.contains("first"), "{explained}");
-        assert_eq!(x.to_vec().unwrap(), [100.0, 2147483648.0, 93.0, 99.0]);
+        assert_eq!(x.to_vec().unwrap(), [50.0, 2147483648.0, 43.0, 49.0]);
     });
 }
 
@@ -303,10 +303,13 @@ fn loops_build_their_expressions_anew() {
         }
     }
     on_every_device(|device| {
-        turns(device, |i| i as f32, -1);
-        turns(device, |i| f16::from_f32(i as f32), -1);
-        turns(device, |i| i as i32, -1);
-        turns(device, |i| i as u8, 0);
+        let all: [fn(&Device); 4] = [
+            |device| turns(device, |i| i as f32, -1),
+            |device| turns(device, |i| f16::from_f32(i as f32), -1),
+            |device| turns(device, |i| i as i32, -1),
+            |device| turns(device, |i| i as u8, 0),
+        ];
+        all.iter().enumerate().filter(|&(case, _)| takes(case, device)).for_each(|(_, run)| run(device));
         if device.supports(DType::I64).is_ok() {
             turns(device, |i| i, -1);
             // Both words of a constant count.

@@ -203,16 +203,17 @@ fn reductions_of_windows_have_the_bits_of_those_of_a_copy() {
     on_every_device(|device| {
         // Rows with a walk of their own, and short rows.
         let cases = [(3, 1, 81), (2, 1, 41), (3, 1, 41), (3, 2, 90), (5, 1, 41), (5, 1, 83), (7, 1, 41)];
-        for (length, dilation, columns) in cases.into_iter().take(depth(2, cases.len())) {
+        let cases = cases.into_iter().take(depth(2, cases.len()));
+        for (case, (length, dilation, columns)) in cases.enumerate() {
             let all: Vec<f32> = (0..23 * columns).map(value).collect();
             let x = AnyTensor::from(device.upload(&all, [23, columns]).unwrap());
             let windows = x.windows_with(length, 0, 1, dilation).windows_with(length, 1, 1, dilation);
             let finite = AnyExpr::call("clamp", &[windows.clone(), number(-1.0), number(1.0)]);
-            for windows in [&windows, &finite] {
+            for (kind, windows) in [&windows, &finite].into_iter().enumerate() {
                 let copy = windows.eval().unwrap();
-                for row in zerostride::reductions()
-                    .filter(|row| !row.keeps_shape && row.result(DType::F32).is_some())
-                {
+                let rows = zerostride::reductions()
+                    .filter(|row| !row.keeps_shape && row.result(DType::F32).is_some());
+                for (_, row) in rows.enumerate().filter(|&(k, _)| takes(case + kind + k, device)) {
                     let of = |x: &AnyExpr| {
                         let reduced = x.reduce(row.name, [-2, -1], ReduceOptions::default());
                         reduced.cast(DType::F32).to_bytes().unwrap()
