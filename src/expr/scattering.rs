@@ -10,11 +10,11 @@ use std::panic::Location;
 use super::any::{apply, or_mistake};
 use super::lookup::Index;
 use super::reduce::Class;
-use super::selecting::{MOST_COUNTED, Moved};
+use super::selecting::{MOST_COUNTED, Moved, bits};
 use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside, ReduceOptions, Side};
 use crate::dtype::{DType, Element, Float, Integer, Kind, Numeric};
-use crate::error::{Result, bail};
+use crate::error::{Error, ErrorKind, Result, bail};
 use crate::ir::{ACCUMULATORS, BLOCK, Node, Op, ReduceOp};
 use crate::layout::{AxisIndex, Shape};
 
@@ -205,11 +205,6 @@ fn grouped(
         Some(op) => runs.reduced(op, values)?,
     };
     Ok([made, totals])
-}
-
-/// Bits of keys up to a count.
-fn bits(count: usize) -> u32 {
-    u32::BITS - (count as u32).leading_zeros()
 }
 
 /// The most elements of blocks of runs for each element, so that each block is a row of its own, however short it is.
@@ -632,10 +627,34 @@ macro_rules! segments {
             /// ```
             #[track_caller]
             pub fn $name(&self, keys: impl Into<Keys>, count: usize) -> AnyExpr {
-                let at = Location::caller();
-                or_mistake(self.segmented(stringify!($name), ReduceOp::$op, (keys.into(), count), at), at)
+                self.segment(stringify!($name), keys, count)
             }
         )*}
+
+        impl AnyExpr {
+            /// The reduction by key called `name`, such as `"segment_sum"` ([`segment_sum`](Self::segment_sum)). A name
+            /// that is no such reduction is a mistake of the expression.
+            ///
+            /// ```
+            /// # use zerostride::AnyExpr;
+            /// # let device = zerostride::Device::cpu();
+            /// let x = AnyExpr::from(device.upload(&[1, 2, 4], [3])?);
+            /// let keys = AnyExpr::from(device.upload(&[0, 1, 1], [3])?).assume_sorted();
+            /// assert_eq!(x.segment("segment_max", keys, 2).to_vec::<i32>()?, [1, 4]);
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn segment(&self, name: &str, keys: impl Into<Keys>, count: usize) -> AnyExpr {
+                let at = Location::caller();
+                let own = match name {
+                    $(stringify!($name) => {
+                        self.segmented(stringify!($name), ReduceOp::$op, (keys.into(), count), at)
+                    })*
+                    _ => Err(Error::new(ErrorKind::Operation, format!("no reduction by key is called '{name}'"))),
+                };
+                or_mistake(own, at)
+            }
+        }
 
         $(impl<T: $bound> Expr<T> {
             $(#[$doc])+

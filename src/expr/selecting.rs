@@ -4,11 +4,11 @@
 use std::panic::Location;
 
 use super::any::{apply, or_mistake};
-use super::{AnyExpr, Expr, Outside, Side};
+use super::{AnyExpr, Expr, Outside, ReduceOptions, Side};
 use crate::dtype::{DType, Element, Integer, Kind};
 use crate::error::{Result, bail};
 use crate::ir::{Gives, Node, Op, Scalar, Sort};
-use crate::layout::Shape;
+use crate::layout::{AxisIndex, Layout, Shape};
 
 /// The most bins that an adapter counts in tables. For more, elements are sorted.
 pub(super) const MOST_COUNTED: usize = 2048;
@@ -18,6 +18,11 @@ pub(super) enum Moved<'a> {
     Keys,
     Indices,
     Others(&'a AnyExpr),
+}
+
+/// Bits of numbers up to one.
+pub(super) fn bits(most: usize) -> u32 {
+    usize::BITS - most.leading_zeros()
 }
 
 impl AnyExpr {
@@ -36,7 +41,7 @@ impl AnyExpr {
         }
     }
 
-    /// Elements of one axis, all below `2^bits`, sorted, or what is moved by them: at most the first `most`.
+    /// Elements of the last axis, all below `2^bits`, sorted, or what is moved by them: at most the first `most`.
     pub(super) fn by_few_bits(
         &self,
         moved: Moved<'_>,
@@ -45,11 +50,13 @@ impl AnyExpr {
         most: usize,
         at: &'static Location<'static>,
     ) -> Result<AnyExpr> {
-        let count = self.shape()?.count()?;
+        let shape = self.shape()?;
+        // Without any row nothing is sorted.
+        let count = if shape.contains(&0) { 0 } else { shape[shape.rank() - 1] };
         let sort =
             |gives| Sort { gives, descending, bits: bits.max(1), places: [0, count.min(most.max(1)) as u32] };
         let node = match moved {
-            Moved::Indices if count < 2 => return self.cast(DType::U32).of_constant(0, self.shape()?, at),
+            Moved::Indices if count < 2 => return self.cast(DType::U32).of_constant(0, shape, at),
             Moved::Keys if count < 2 => return Ok(self.clone()),
             Moved::Others(others) if count < 2 => return Ok(others.clone()),
             Moved::Indices => Node::sort(sort(Gives::Indices), self.node()?),
@@ -92,9 +99,70 @@ impl AnyExpr {
         }
     }
 
+    /// Whether each element along the last axis differs from the one before it, as the first does. All NaN are equal.
+    pub(crate) fn is_new(&self, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let op = |op: Op, operands: &[&AnyExpr]| apply(op, operands, at);
+        let before = if self.shape()?.contains(&0) { self.clone() } else { self.roll([1], [-1]) };
+        let mut differs = op(Op::Ne, &[self, &before]);
+        if self.dtype()?.kind() == Kind::Float {
+            let are_nan = op(Op::And, &[&op(Op::IsNan, &[self]), &op(Op::IsNan, &[&before])]);
+            differs = op(Op::And, &[&differs, &op(Op::Not, &[&are_nan])]);
+        }
+        let is_first = op(Op::Eq, &[&self.index(-1), &AnyExpr::scalar(DType::I32, 0)]);
+        Ok(op(Op::Or, &[&differs, &is_first]))
+    }
+
+    /// How many true elements come before each one along the last axis.
+    fn numbers(&self, at: &'static Location<'static>) -> AnyExpr {
+        let sums = self.cast(DType::U32).reduce("cumsum", [-1], ReduceOptions::default());
+        apply(Op::Sub, &[&sums, &AnyExpr::scalar(DType::U32, 1)], at)
+    }
+
+    /// The numbers of different elements, given in an order along the last axis by where new ones begin, at the places
+    /// that the elements had before.
+    pub(crate) fn numbered_back(&self, order: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let shape = order.shape()?;
+        let places = order.by_few_bits(Moved::Indices, false, bits(shape[shape.rank() - 1]), usize::MAX, at)?;
+        Ok(self.numbers(at).take_along(places, -1))
+    }
+
+    /// Ranks of slices, of which pairs of elements are ranked at once, and then pairs of ranks.
+    fn ranked(&self, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let shape = self.shape()?;
+        let own = Layout::contiguous(shape)?.axis(axis)?;
+        let others: Vec<isize> = (0..shape.rank() as isize).filter(|&k| k != own as isize).collect();
+        let length = shape[own];
+        if shape.contains(&0) {
+            return self.cast(DType::U32).of_constant(0, &Shape::from([length]), at);
+        }
+        let turned = self.permute([&others[..], &[own as isize]].concat());
+        // A row of the elements at each place in a slice.
+        let mut rows = turned.flat()?.reshape([-1, length as isize]);
+        let mut most = None;
+        loop {
+            let count = rows.shape()?[0];
+            if count % 2 == 1 && count > 1 {
+                rows = AnyExpr::concat(&[rows.clone(), rows.slice(0, -1..)], 0).shared();
+            }
+            let [first, second] = [0, 1].map(|k| rows.slice_step(0, k.min(count as isize - 1).., 2));
+            let sorted = |x: &AnyExpr| match most {
+                None => Ok(x.argsort(-1)),
+                Some(bits) => x.by_few_bits(Moved::Indices, false, bits, usize::MAX, at),
+            };
+            let order = sorted(&second)?.shared();
+            let order = order.take_along(sorted(&first.take_along(&order, -1))?, -1).shared();
+            let [first, second] = [first, second].map(|x| x.take_along(&order, -1).shared().is_new(at));
+            rows = apply(Op::Or, &[&first?, &second?], at).numbered_back(&order, at)?.shared();
+            if count <= 2 {
+                return Ok(rows.reshape([-1]));
+            }
+            most = Some(bits(length));
+        }
+    }
+
     fn nonzero_of(&self, size: usize, fill: Scalar, at: &'static Location<'static>) -> Result<AnyExpr> {
         let shape = self.shape()?;
-        let count = self.cast(DType::Bool).reduce("count_nonzero", .., super::ReduceOptions::default());
+        let count = self.cast(DType::Bool).reduce("count_nonzero", .., ReduceOptions::default());
         let place = AnyExpr::coordinate([size], 0);
         let found = self.true_first(None, size, at)?.taken(&place, 0, Outside::fill(0), at)?;
         let is_there = apply(Op::Lt, &[&place.cast(DType::U32), &count], at);
@@ -139,8 +207,7 @@ impl AnyExpr {
                 Sort { gives: Gives::Counts, descending: false, bits: u32::BITS, places: [0, bins as u32] };
             return Ok(AnyExpr::new(Ok(Node::sort(sort, keys.node()?)), at));
         }
-        let bits = u32::BITS - (bins as u32).leading_zeros();
-        let sorted = keys.bins(bins).by_few_bits(Moved::Keys, false, bits, usize::MAX, at)?;
+        let sorted = keys.bins(bins).by_few_bits(Moved::Keys, false, bits(bins), usize::MAX, at)?;
         let ends = sorted.searchsorted(AnyExpr::coordinate([bins + 1], 0).cast(DType::U32), Side::Left);
         let (first, after) = (ends.slice(0, 0..bins as isize), ends.slice(0, 1..bins as isize + 1));
         Ok(apply(Op::Sub, &[&after, &first], at))
@@ -159,6 +226,21 @@ impl AnyExpr {
     pub fn nonzero_padded(&self, size: usize, fill: impl Into<Scalar>) -> AnyExpr {
         let at = Location::caller();
         or_mistake(self.nonzero_of(size, fill.into(), at), at)
+    }
+
+    /// The rank of each slice along an axis among the different ones ([`Expr::dense_rank`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[2, 9, 1, 5, 2, 9], [3, 2])?);
+    /// assert_eq!(x.dense_rank(0).to_vec::<u32>()?, [1, 0, 1]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn dense_rank(&self, axis: impl AxisIndex) -> AnyExpr {
+        let at = Location::caller();
+        or_mistake(self.ranked(axis.signed(), at), at)
     }
 
     /// How many elements equal each number below `bins` ([`Expr::bincount`]).
@@ -191,6 +273,20 @@ impl<T: Element> Expr<T> {
     #[track_caller]
     pub fn nonzero_padded(&self, size: usize, fill: u32) -> Expr<u32> {
         Expr::face(self.any.nonzero_padded(size, fill))
+    }
+
+    /// For each slice along an axis, how many different slices are less than it: their elements are compared in
+    /// row-major order (pandas `rank(method="dense")` minus 1). So equal slices have one rank, and `argsort` of the
+    /// ranks is the lexicographic order of rows. NaN is the greatest, all NaN are equal, and so are both zeros.
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[2, 9, 1, 5, 2, 9], [3, 2])?;
+    /// assert_eq!(x.dense_rank(0).to_vec()?, [1, 0, 1]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn dense_rank(&self, axis: impl AxisIndex) -> Expr<u32> {
+        Expr::face(self.any.dense_rank(axis))
     }
 }
 

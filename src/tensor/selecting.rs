@@ -8,19 +8,27 @@ use crate::dtype::{DType, Element, Float, Kind};
 use crate::error::{Result, bail, called};
 use crate::expr::{AnyExpr, Expr, IntoExpr, ReduceOptions, Side};
 use crate::ir::Scalar;
+use crate::layout::AxisIndex;
 
-/// The result of [`unique`](Expr::unique).
+/// The result of [`unique`](Expr::unique) and [`unique_along`](Expr::unique_along).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Unique<V, I> {
-    /// The different elements, sorted.
+    /// The different elements or slices, sorted.
     pub values: V,
     /// How often each of them occurs.
     pub counts: I,
-    /// For each element, in the operand's shape, the index of its value.
+    /// For each element, in the operand's shape, or each slice, the index of its value.
     pub inverse: I,
-    /// The row-major place of the first element with each value.
+    /// The row-major place of the first element with each value, or the index of the first slice.
     pub indices: I,
+}
+
+impl Unique<AnyTensor, AnyTensor> {
+    fn typed<T: Element>(self) -> Unique<Tensor<T>, Tensor<u32>> {
+        let [counts, inverse, indices] = [self.counts, self.inverse, self.indices].map(Tensor::face);
+        Unique { values: Tensor::face(self.values), counts, inverse, indices }
+    }
 }
 
 impl AnyExpr {
@@ -102,37 +110,51 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn unique(&self) -> Result<Unique<AnyTensor, AnyTensor>> {
-        called(Location::caller(), || {
-            let flat = self.flat()?;
-            let order = flat.argsort(0).eval()?;
-            let (n, sorted) = (flat.shape()?[0], flat.take(&order, 0).eval()?);
-            let call = |name: &str, operands: &[&AnyExpr]| {
-                AnyExpr::call(name, &operands.iter().map(|&own| own.clone()).collect::<Vec<_>>())
-            };
-            let number = |value: usize| AnyExpr::scalar(DType::U32, value as u64);
-            // An element that differs from the one before it is a new value. All NaN are one value.
-            let place = order.index(0).cast(DType::U32);
-            let before = if n == 0 { sorted.expr() } else { sorted.roll([1], [0]) };
-            let mut is_new = call("ne", &[&sorted, &before]);
-            if sorted.dtype().kind() == Kind::Float {
-                let are_nan = call("and", &[&call("is_nan", &[&sorted]), &call("is_nan", &[&before])]);
-                is_new = call("and", &[&is_new, &call("not", &[&are_nan])]);
-            }
-            let is_new = call("or", &[&is_new, &call("eq", &[&place, &number(0)])]).eval()?;
-            let first = is_new.true_places(None)?.eval()?;
-            let ends = AnyExpr::concat(&[first.expr(), number(n).broadcast_to([1])], 0);
-            let counts = call("sub", &[&ends.slice(0, 1..), &first]);
-            let number_of = is_new.cast(DType::U32).reduce("cumsum", [0], ReduceOptions::default());
-            let number_of = call("sub", &[&number_of, &number(1)]);
-            // The place of each element in sorted order.
-            let inverse = number_of.take(order.argsort(0), 0);
-            let lengths: Vec<isize> = self.shape()?.iter().map(|&n| n as isize).collect();
-            Ok(Unique {
-                values: sorted.take(&first, 0).eval()?,
-                counts: counts.eval()?,
-                inverse: inverse.reshape(lengths).eval()?,
-                indices: order.take(&first, 0).eval()?,
-            })
+        let at = Location::caller();
+        called(at, || {
+            let (flat, shape) = (self.flat()?, self.shape()?);
+            flat.distinct(&flat, 0, shape.iter().map(|&n| n as isize).collect(), at)
+        })
+    }
+
+    /// The different slices along an axis ([`Expr::unique_along`]).
+    ///
+    /// # Errors
+    /// As [`Expr::unique_along`].
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[2, 9, 1, 5, 2, 9], [3, 2])?);
+    /// assert_eq!(x.unique_along(0)?.values.to_vec::<i32>()?, [1, 5, 2, 9]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn unique_along(&self, axis: impl AxisIndex) -> Result<Unique<AnyTensor, AnyTensor>> {
+        let (axis, at) = (axis.signed(), Location::caller());
+        called(at, || self.distinct(&self.dense_rank(axis).eval()?.into(), axis, vec![-1], at))
+    }
+
+    /// The different slices along an axis, by a key of each. `inverse` has these lengths.
+    fn distinct(
+        &self,
+        keys: &AnyExpr,
+        axis: isize,
+        lengths: Vec<isize>,
+        at: &'static Location<'static>,
+    ) -> Result<Unique<AnyTensor, AnyTensor>> {
+        let (n, order) = (keys.shape()?[0], keys.argsort(0).eval()?);
+        let is_new = keys.take(&order, 0).eval()?.is_new(at)?.eval()?;
+        let first = is_new.true_places(None)?.eval()?;
+        let end = AnyExpr::scalar(DType::U32, n as u64).broadcast_to([1]);
+        let ends = AnyExpr::concat(&[first.expr(), end], 0);
+        let counts = AnyExpr::call("sub", &[ends.slice(0, 1..), first.expr()]);
+        let indices = order.take(&first, 0).eval()?;
+        Ok(Unique {
+            values: self.take(&indices, axis).eval()?,
+            counts: counts.eval()?,
+            inverse: is_new.numbered_back(&order, at)?.reshape(lengths).eval()?,
+            indices,
         })
     }
 
@@ -349,8 +371,26 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn unique(&self) -> Result<Unique<Tensor<T>, Tensor<u32>>> {
-        let Unique { values, counts, inverse, indices } = self.untyped().unique()?;
-        let [counts, inverse, indices] = [counts, inverse, indices].map(Tensor::face);
-        Ok(Unique { values: Tensor::face(values), counts, inverse, indices })
+        self.untyped().unique().map(Unique::typed)
+    }
+
+    /// The different slices along an axis, sorted: their elements are compared in row-major order (NumPy `unique` with
+    /// `axis`; ONNX `Unique`). With the count and the index of the first of each, and for each slice along the axis the
+    /// index of its value. Zeros are equal, and so are all NaN; NumPy tells slices with NaN apart. The number of values
+    /// is read back.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[2, 9, 1, 5, 2, 9], [3, 2])?;
+    /// let found = x.unique_along(0)?;
+    /// assert_eq!((found.values.to_vec()?, found.counts.to_vec()?), (vec![1, 5, 2, 9], vec![1, 2]));
+    /// assert_eq!((found.inverse.to_vec()?, found.indices.to_vec()?), (vec![1, 0, 1], vec![1, 0]));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn unique_along(&self, axis: impl AxisIndex) -> Result<Unique<Tensor<T>, Tensor<u32>>> {
+        self.untyped().unique_along(axis).map(Unique::typed)
     }
 }

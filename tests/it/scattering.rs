@@ -514,6 +514,11 @@ fn mistakes_are_errors() {
         "segment_sum takes keys that are integers, not f32: cast them first",
     );
     says(
+        AnyExpr::from(&x).segment("segment_median", &i, 2),
+        ErrorKind::Operation,
+        "no reduction by key is called 'segment_median'",
+    );
+    says(
         AnyExpr::from(&i).segment_mean(&i, 2),
         ErrorKind::Operation,
         "segment_mean takes floats, not i32: cast first",
