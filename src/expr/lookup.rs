@@ -130,7 +130,7 @@ lookups! {
 }
 
 impl AnyExpr {
-    pub(super) fn taken(
+    pub(crate) fn taken(
         &self,
         indices: &AnyExpr,
         axis: isize,
@@ -206,7 +206,7 @@ impl AnyExpr {
     }
 
     /// The elements at indices of i32 that are inside of their axes.
-    pub(super) fn found(&self, indices: &[AnyExpr], at: &'static Location<'static>) -> Result<AnyExpr> {
+    pub(crate) fn found(&self, indices: &[AnyExpr], at: &'static Location<'static>) -> Result<AnyExpr> {
         if indices.is_empty() {
             return Ok(self.clone());
         }

@@ -29,6 +29,7 @@ mod sorting;
 mod views;
 
 pub use any::AnyExpr;
+pub(crate) use any::apply;
 pub use axes::{Axes, IntoAxes};
 pub use build::{Expr, IntoExpr};
 pub use compat::warn_on_reinterpreted_shapes;
@@ -42,5 +43,7 @@ pub use random::Key;
 pub use reduce::ReduceOptions;
 pub use reductions::{Reduction, reductions};
 pub use repeat::LoopState;
+pub(crate) use scattering::combined;
 pub use scattering::{Keys, Update};
+pub(crate) use selecting::{Payload, bits};
 pub use sorting::{Between, Side};

@@ -1,21 +1,16 @@
-//! Writes at computed indices, and reductions of elements with equal keys.
-//!
-//! A stable sort by key makes runs of equal keys. A scatter writes the last element of each run. A segment reduces each
-//! run in the order of a row ([`ReduceAxes`](crate::ir::ReduceAxes)), all runs at once. Each step combines an element
-//! with the element at a fixed distance, if both are in one block of one run. On the CPU path one node does all of it
-//! ([`NodeKind::Segments`](crate::ir::NodeKind::Segments)).
+//! Writes at computed indices, and reductions of elements with equal keys. A node reduces the elements of each key
+//! ([`Segments`]). A scatter is a reduction of updates by their places.
 
 use std::panic::Location;
 
 use super::any::{apply, or_mistake};
 use super::lookup::Index;
 use super::reduce::Class;
-use super::selecting::{MOST_COUNTED, Moved, bits};
 use super::sorting::Along;
-use super::{AnyExpr, Expr, IntoExpr, Outside, ReduceOptions, Side};
+use super::{AnyExpr, Expr, IntoExpr, Outside};
 use crate::dtype::{DType, Element, Float, Integer, Kind, Numeric};
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::ir::{ACCUMULATORS, BLOCK, Node, Op, ReduceOp};
+use crate::ir::{ByKey, Op, ReduceOp, Segments};
 use crate::layout::{AxisIndex, Shape};
 
 /// How updates change the element that they are written to ([`scatter_with`](Expr::scatter_with)).
@@ -47,13 +42,13 @@ pub enum Update {
 }
 
 impl Update {
-    fn op(self) -> Option<ReduceOp> {
+    fn gives(self) -> ByKey {
         match self {
-            Update::Replace => None,
-            Update::Add => Some(ReduceOp::Sum),
-            Update::Mul => Some(ReduceOp::Prod),
-            Update::Min => Some(ReduceOp::Min),
-            Update::Max => Some(ReduceOp::Max),
+            Update::Replace => ByKey::Last,
+            Update::Add => ByKey::Reduced(ReduceOp::Sum),
+            Update::Mul => ByKey::Reduced(ReduceOp::Prod),
+            Update::Min => ByKey::Reduced(ReduceOp::Min),
+            Update::Max => ByKey::Reduced(ReduceOp::Max),
         }
     }
 }
@@ -119,32 +114,13 @@ fn number(value: usize) -> AnyExpr {
     AnyExpr::scalar(DType::I32, value as u64)
 }
 
-/// `count` elements of the first axis.
-fn part(x: &AnyExpr, from: usize, count: usize) -> AnyExpr {
-    x.slice(0, from as isize..(from + count) as isize)
-}
-
-/// The distances at which elements of a block are combined: first whole rows of accumulators, then halves of a row.
-fn distances(count: usize) -> (Vec<usize>, Vec<usize>) {
-    let rows = (ACCUMULATORS..BLOCK).step_by(ACCUMULATORS).filter(|&row| row < count).collect();
-    let halves = (0..ACCUMULATORS.ilog2()).rev().map(|bit| 1 << bit).filter(|&half| half < count).collect();
-    (rows, halves)
-}
-
-/// How many elements past the first `count` the steps of a reduction read.
-fn beyond(count: usize) -> usize {
-    let (rows, halves) = distances(count);
-    rows.last().unwrap_or(&0) + halves.iter().sum::<usize>()
-}
-
-/// Numbers of elements along an axis. The last one is repeated for the steps that read beyond it.
-fn numbers(count: usize) -> AnyExpr {
-    let all = AnyExpr::coordinate([count + beyond(count)], 0);
-    apply(Op::Min, &[&all, &number(count - 1)], Location::caller())
-}
-
 /// Two values combined as by a reduction.
-fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
+pub(crate) fn combined(
+    op: ReduceOp,
+    a: &AnyExpr,
+    b: &AnyExpr,
+    at: &'static Location<'static>,
+) -> Result<AnyExpr> {
     let of = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], at);
     let op = match op {
         ReduceOp::Sum => return Ok(of(Op::Add, a, b)),
@@ -164,250 +140,18 @@ fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr, at: &'static Location<'stati
     Ok(are_zeros.select(of_zeros, of(op, a, b)))
 }
 
-/// The reduced rows of values of each key below `count`, or the last ones, which have no meaning for keys without
+/// The rows of values of each key below `count`, reduced, or the last ones, which have no meaning for keys without
 /// elements. And how many elements each key has.
 fn grouped(
-    op: Option<ReduceOp>,
+    gives: ByKey,
     values: &AnyExpr,
     (keys, count): (&Keys, usize),
     at: &'static Location<'static>,
 ) -> Result<[AnyExpr; 2]> {
-    let own = &keys.any;
-    let made = Node::segments(op, count, [values.node()?, own.unsqueeze(1).node()?]);
-    if made.is_on_host() && !keys.are_sorted {
-        return Ok([AnyExpr::new(Ok(made), at), own.bincount(count)]);
-    }
-    let runs = Runs::new(keys, count, at)?;
-    let is_counted = count <= MOST_COUNTED && !keys.are_sorted;
-    let totals = if is_counted { own.bincount(count).cast(DType::I32) } else { runs.totals() };
-    let totals = totals.shared();
-    let (n, width) = (runs.elements, runs.elements.min(BLOCK));
-    let made = match op {
-        None => runs.last(values)?,
-        Some(op) if (n / BLOCK + count) * width <= MOST_MASKED * n => {
-            let first = part(&runs.starts, 0, 1);
-            match &runs.order {
-                None => {
-                    runs.blocks(op, values, &|place| Ok(apply(Op::Add, &[place, &first], at)), &totals, n)?
-                }
-                // Totals are counted, so nothing else needs the order: elements move with their keys.
-                Some(_) if is_counted && values.shape()?[1] == 1 && values.is_moved()? => {
-                    let moved = Moved::Others(&values.reshape([-1]));
-                    let moved = own.bins(count).by_few_bits(moved, false, bits(count), usize::MAX, at)?;
-                    runs.blocks(op, &moved.unsqueeze(1).shared(), &|place| Ok(place.clone()), &totals, n)?
-                }
-                Some(order) => {
-                    let row = |place: &AnyExpr| order.found(std::slice::from_ref(place), at);
-                    runs.blocks(op, values, &row, &totals, n)?
-                }
-            }
-        }
-        Some(op) => runs.reduced(op, values)?,
-    };
-    Ok([made, totals])
-}
-
-/// The most elements of blocks of runs for each element, so that each block is a row of its own, however short it is.
-/// Else all elements of blocks are combined at once, in some twenty steps.
-const MOST_MASKED: usize = 8;
-
-/// Elements sorted by key, in runs of equal keys below `count`. Elements without a key are last.
-struct Runs {
-    /// The numbers of elements, sorted by key, unless they lie so.
-    order: Option<AnyExpr>,
-    keys: AnyExpr,
-    /// The first place of each key's run, and the end of the last run.
-    starts: AnyExpr,
-    elements: usize,
-    count: usize,
-    at: &'static Location<'static>,
-}
-
-/// For each element its place in its run and the length of that run, as columns.
-struct Places {
-    place: AnyExpr,
-    total: AnyExpr,
-}
-
-impl Runs {
-    fn new(Keys { any, are_sorted }: &Keys, count: usize, at: &'static Location<'static>) -> Result<Runs> {
-        let (order, keys) = if *are_sorted {
-            // Keys below 0 are first.
-            let dtype = any.dtype()?;
-            let least = if dtype.kind() == Kind::Signed { -1 } else { 0 };
-            let [least, end] = [least, count as i64].map(|value| AnyExpr::scalar(dtype, value));
-            let inside = apply(Op::Clamp, &[any, &least, &end], at);
-            (None, inside.cast(DType::I32))
-        } else {
-            let keys = any.bins(count);
-            let order = keys.by_few_bits(Moved::Indices, false, bits(count), usize::MAX, at)?.shared();
-            let sorted = keys.found(&[order.cast(DType::I32)], at)?;
-            (Some(order), sorted.cast(DType::I32))
-        };
-        let (keys, elements) = (keys.shared(), any.shape()?[0]);
-        let starts = keys.searchsorted(AnyExpr::coordinate([count + 1], 0), Side::Left);
-        Ok(Runs { order, keys, starts: starts.cast(DType::I32).shared(), elements, count, at })
-    }
-
-    fn op(&self, op: Op, a: &AnyExpr, b: &AnyExpr) -> AnyExpr {
-        apply(op, &[a, b], self.at)
-    }
-
-    /// How many elements each key has.
-    fn totals(&self) -> AnyExpr {
-        self.op(Op::Sub, &part(&self.starts, 1, self.count), &part(&self.starts, 0, self.count))
-    }
-
-    /// The rows of values of some elements, given by their numbers in sorted order.
-    fn values(&self, values: &AnyExpr, numbers: &AnyExpr) -> Result<AnyExpr> {
-        let last = self.elements - 1;
-        let inside = apply(Op::Clamp, &[numbers, &number(0), &number(last)], self.at);
-        let order =
-            self.order.as_ref().map_or(Ok(inside.clone()), |order| order.found(&[inside], self.at))?;
-        values.taken(&order, 0, Outside::Nearest, self.at)
-    }
-
-    /// The last row of values of each key.
-    fn last(&self, values: &AnyExpr) -> Result<AnyExpr> {
-        self.values(values, &self.op(Op::Sub, &part(&self.starts, 1, self.count), &number(1)))
-    }
-
-    /// The rows of values of each key, reduced.
-    fn reduced(&self, op: ReduceOp, values: &AnyExpr) -> Result<AnyExpr> {
-        let dtype = values.dtype()?;
-        let numbers = [numbers(self.elements)];
-        let key = match &self.order {
-            Some(_) => self.keys.found(&numbers, self.at)?,
-            None => part(&self.starts, 1, self.count).searchsorted(&numbers[0], Side::Right).cast(DType::I32),
-        };
-        let next = self.op(Op::Min, &self.op(Op::Add, &key, &number(1)), &number(self.count));
-        let start = self.starts.found(&[key], self.at)?;
-        let end = self.starts.found(&[next], self.at)?;
-        let column = |x: AnyExpr| x.unsqueeze(1).shared();
-        let own = AnyExpr::coordinate(start.shape()?.clone(), 0);
-        let places = Places {
-            place: column(self.op(Op::Sub, &own, &start)),
-            total: column(self.op(Op::Sub, &end, &start)),
-        };
-        let first = part(&self.starts, 0, self.count);
-        let first = self.op(Op::Min, &first, &number(self.elements - 1));
-        let values = self.values(values, &numbers[0])?.shared();
-        let made = self.folded(op, &values, &places, self.elements, &first)?;
-        let there = self.op(Op::Gt, &self.totals(), &number(0)).unsqueeze(1);
-        let made = there.select(made, AnyExpr::constant(dtype, op.identity(dtype)));
-        let is_sum = op == ReduceOp::Sum && dtype.kind() == Kind::Float;
-        Ok(if is_sum { self.op(Op::Add, &made, &AnyExpr::scalar(dtype, 0.0)) } else { made })
-    }
-
-    /// The rows of values of each key, reduced block by block. Rows are found by places in sorted order. No run has more
-    /// than `longest` elements. Each block of a run is a row of an expression, and past its end there is the identity,
-    /// which changes no bit. The blocks' values are the next round's.
-    fn blocks(
-        &self,
-        op: ReduceOp,
-        values: &AnyExpr,
-        row: &dyn Fn(&AnyExpr) -> Result<AnyExpr>,
-        totals: &AnyExpr,
-        longest: usize,
-    ) -> Result<AnyExpr> {
-        let (width, elements) = (longest.min(BLOCK), values.shape()?[0]);
-        let sums = |x: &AnyExpr| x.reduce("cumsum", [0], ReduceOptions::default()).shared();
-        let found = |table: &AnyExpr, index: &AnyExpr| table.found(std::slice::from_ref(index), self.at);
-        let is_last = longest <= BLOCK;
-        let block = number(BLOCK);
-        let cuts = self.op(Op::Div, &self.op(Op::Add, totals, &number(BLOCK - 1)), &block).shared();
-        let (key, before) = if is_last {
-            (AnyExpr::coordinate([self.count], 0), number(0))
-        } else {
-            let number_of = AnyExpr::coordinate([elements / BLOCK + self.count], 0);
-            let ends = sums(&cuts);
-            let key = ends.searchsorted(&number_of, Side::Right).cast(DType::I32);
-            let key = self.op(Op::Min, &key, &number(self.count - 1)).shared();
-            let first = self.op(Op::Sub, &found(&ends, &key)?, &found(&cuts, &key)?);
-            // Rows past the last block are past the end of any run.
-            let own =
-                self.op(Op::Min, &self.op(Op::Sub, &number_of, &first), &number(longest.div_ceil(BLOCK)));
-            let before = self.op(Op::Mul, &own, &block);
-            (key, before)
-        };
-        let total = found(totals, &key)?;
-        let length = self.op(Op::Sub, &total, &before).shared();
-        let start = self.op(Op::Sub, &found(&sums(totals), &key)?, &total);
-        let start = self.op(Op::Add, &start, &before).shared();
-        let own = AnyExpr::coordinate([key.shape()?[0], width], 1);
-        let place = self.op(Op::Add, &start.unsqueeze(1), &own);
-        let place = apply(Op::Clamp, &[&place, &number(0), &number(elements - 1)], self.at);
-        let is_there = self.op(Op::Lt, &own, &length.unsqueeze(1)).unsqueeze(2);
-        let dtype = values.dtype()?;
-        let rows = values.taken(&row(&place)?, 0, Outside::Nearest, self.at)?;
-        let rows = is_there.select(rows, AnyExpr::constant(dtype, op.identity(dtype)));
-        let made = rows.reduce(op.name(), [1], ReduceOptions::default());
-        match is_last {
-            true => Ok(made),
-            false => {
-                self.blocks(op, &made.shared(), &|place| Ok(place.clone()), &cuts, longest.div_ceil(BLOCK))
-            }
-        }
-    }
-
-    /// The reduced rows of some runs, given by their first elements among `count` elements. `values` has more rows,
-    /// which the steps read.
-    fn folded(
-        &self,
-        op: ReduceOp,
-        values: &AnyExpr,
-        Places { place, total }: &Places,
-        count: usize,
-        wanted: &AnyExpr,
-    ) -> Result<AnyExpr> {
-        let (rows, halves) = distances(count);
-        let mut size = count + halves.iter().sum::<usize>();
-        let (place, total) = (part(place, 0, size), part(total, 0, size));
-        let lane = self.op(Op::Rem, &place, &number(BLOCK)).shared();
-        let rest = self.op(Op::Add, &self.op(Op::Sub, &total, &place), &lane);
-        let length = self.op(Op::Min, &rest, &number(BLOCK)).shared();
-        let mut made = part(values, 0, size);
-        for row in rows {
-            let is_there = self.op(Op::Lt, &self.op(Op::Add, &lane, &number(row)), &length);
-            let both = combined(op, &made, &part(values, row, size), self.at)?;
-            made = is_there.select(both, &made);
-        }
-        for half in halves {
-            made = made.shared();
-            size -= half;
-            let (own, lane, length) = (part(&made, 0, size), part(&lane, 0, size), part(&length, 0, size));
-            let beside = self.op(Op::Lt, &self.op(Op::Add, &lane, &number(half)), &length);
-            let is_there = self.op(Op::And, &beside, &self.op(Op::Lt, &lane, &number(half)));
-            made = is_there.select(combined(op, &own, &part(&made, half, size), self.at)?, own);
-        }
-        let made = made.shared();
-        let found = made.taken(wanted, 0, Outside::Nearest, self.at)?;
-        if count <= BLOCK {
-            return Ok(found);
-        }
-        // Runs of several blocks go another round, whose elements are their blocks: fewer than `2 * count / BLOCK`.
-        let (lane, place, total) = (part(&lane, 0, count), part(&place, 0, count), part(&total, 0, count));
-        let is_long = self.op(Op::Gt, &total, &number(BLOCK));
-        let is_next = self.op(Op::And, &is_long, &self.op(Op::Eq, &lane, &number(0))).reshape([-1]).shared();
-        let few = 2 * count / BLOCK;
-        let index = is_next
-            .true_first(None, few, self.at)?
-            .found(&[numbers(few)], self.at)?
-            .cast(DType::I32)
-            .shared();
-        let next = |x: &AnyExpr| x.taken(&index, 0, Outside::Nearest, self.at);
-        let blocks = self.op(Op::Add, &next(&total)?, &number(BLOCK - 1));
-        let places = Places {
-            place: self.op(Op::Div, &next(&place)?, &number(BLOCK)).shared(),
-            total: self.op(Op::Div, &blocks, &number(BLOCK)).shared(),
-        };
-        let exclusive = ReduceOptions::default().exclusive();
-        let before = is_next.cast(DType::U32).reduce("cumsum", [0], exclusive).cast(DType::I32);
-        let further =
-            self.op(Op::Min, &before.taken(wanted, 0, Outside::Nearest, self.at)?, &number(few - 1));
-        let further = self.folded(op, &next(&made)?.shared(), &places, few, &further)?;
-        Ok(is_long.taken(wanted, 0, Outside::Nearest, self.at)?.select(further, found))
-    }
+    let (keys, own) = (keys.any.unsqueeze(1), Segments { gives, count, are_sorted: keys.are_sorted });
+    let made = AnyExpr::by_key(own, &[values, &keys], at)?;
+    let totals = AnyExpr::by_key(Segments { gives: ByKey::Count, ..own }, &[&keys], at)?;
+    Ok([made, totals.squeeze(1)])
 }
 
 impl AnyExpr {
@@ -486,10 +230,10 @@ impl AnyExpr {
         let key = key.broadcast_to(own.clone()).flat()?.shared();
         let (rows, values) = (self.in_rows(leading)?, updates.in_rows(own.rank())?);
         let wide = if update == Update::Replace { dtype } else { dtype.accumulating() };
-        let [made, totals] = grouped(update.op(), &values.cast(wide), (&key.into(), count), at)?;
-        let written = match update.op() {
-            None => made,
-            Some(op) => combined(op, &rows.cast(wide), &made, at)?.cast(dtype),
+        let [made, totals] = grouped(update.gives(), &values.cast(wide), (&key.into(), count), at)?;
+        let written = match update.gives() {
+            ByKey::Reduced(op) => combined(op, &rows.cast(wide), &made, at)?.cast(dtype),
+            _ => made,
         };
         let is_written = totals.cast(DType::Bool).unsqueeze(1);
         Ok(is_written.select(written, rows).of_shape(shape))
@@ -526,7 +270,7 @@ impl AnyExpr {
         let [mut made, totals] = if shape.contains(&0) || all.contains(&0) {
             [values.of_constant(op.identity(wide), &all, at)?, number(0)]
         } else {
-            grouped(Some(op), &values.in_rows(own.rank())?, (&keys, count), at)?
+            grouped(ByKey::Reduced(op), &values.in_rows(own.rank())?, (&keys, count), at)?
         };
         if is_mean {
             made = apply(Op::Div, &[&made, &totals.cast(wide).unsqueeze(-1)], at);

@@ -4,24 +4,21 @@
 use std::panic::Location;
 
 use super::any::{apply, or_mistake};
-use super::{AnyExpr, Expr, Outside, ReduceOptions, Side};
+use super::{AnyExpr, Expr, Outside, ReduceOptions};
 use crate::dtype::{DType, Element, Integer, Kind};
 use crate::error::{Result, bail};
-use crate::ir::{Gives, Node, Op, Scalar, Sort};
+use crate::ir::{ByKey, Gives, Node, Op, Scalar, Segments, Sort};
 use crate::layout::{AxisIndex, Layout, Shape};
 
-/// The most bins that an adapter counts in tables. For more, elements are sorted.
-pub(super) const MOST_COUNTED: usize = 2048;
-
 /// What a sort by few bits moves. Others have 32 bits and one axis.
-pub(super) enum Moved<'a> {
+pub(crate) enum Payload<'a> {
     Keys,
     Indices,
     Others(&'a AnyExpr),
 }
 
 /// Bits of numbers up to one.
-pub(super) fn bits(most: usize) -> u32 {
+pub(crate) fn bits(most: usize) -> u32 {
     usize::BITS - most.leading_zeros()
 }
 
@@ -42,9 +39,9 @@ impl AnyExpr {
     }
 
     /// Elements of the last axis, all below `2^bits`, sorted, or what is moved by them: at most the first `most`.
-    pub(super) fn by_few_bits(
+    pub(crate) fn by_few_bits(
         &self,
-        moved: Moved<'_>,
+        moved: Payload<'_>,
         descending: bool,
         bits: u32,
         most: usize,
@@ -56,12 +53,12 @@ impl AnyExpr {
         let sort =
             |gives| Sort { gives, descending, bits: bits.max(1), places: [0, count.min(most.max(1)) as u32] };
         let node = match moved {
-            Moved::Indices if count < 2 => return self.cast(DType::U32).of_constant(0, shape, at),
-            Moved::Keys if count < 2 => return Ok(self.clone()),
-            Moved::Others(others) if count < 2 => return Ok(others.clone()),
-            Moved::Indices => Node::sort(sort(Gives::Indices), self.node()?),
-            Moved::Keys => Node::sort(sort(Gives::Values), self.node()?),
-            Moved::Others(others) => Node::moved(sort(Gives::Moved), self.node()?, others.node()?),
+            Payload::Indices if count < 2 => return self.cast(DType::U32).of_constant(0, shape, at),
+            Payload::Keys if count < 2 => return Ok(self.clone()),
+            Payload::Others(others) if count < 2 => return Ok(others.clone()),
+            Payload::Indices => Node::sort(sort(Gives::Indices), self.node()?),
+            Payload::Keys => Node::sort(sort(Gives::Values), self.node()?),
+            Payload::Others(others) => Node::moved(sort(Gives::Moved), self.node()?, others.node()?),
         };
         Ok(AnyExpr::new(Ok(node), at))
     }
@@ -82,7 +79,7 @@ impl AnyExpr {
                 self.shape()?
             );
         }
-        truth.by_few_bits(moved.map_or(Moved::Indices, Moved::Others), true, 1, most, at)
+        truth.by_few_bits(moved.map_or(Payload::Indices, Payload::Others), true, 1, most, at)
     }
 
     /// The coordinates of elements, from their row-major numbers: a row for each axis.
@@ -122,7 +119,8 @@ impl AnyExpr {
     /// that the elements had before.
     pub(crate) fn numbered_back(&self, order: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
         let shape = order.shape()?;
-        let places = order.by_few_bits(Moved::Indices, false, bits(shape[shape.rank() - 1]), usize::MAX, at)?;
+        let places =
+            order.by_few_bits(Payload::Indices, false, bits(shape[shape.rank() - 1]), usize::MAX, at)?;
         Ok(self.numbers(at).take_along(places, -1))
     }
 
@@ -147,7 +145,7 @@ impl AnyExpr {
             let [first, second] = [0, 1].map(|k| rows.slice_step(0, k.min(count as isize - 1).., 2));
             let sorted = |x: &AnyExpr| match most {
                 None => Ok(x.argsort(-1)),
-                Some(bits) => x.by_few_bits(Moved::Indices, false, bits, usize::MAX, at),
+                Some(bits) => x.by_few_bits(Payload::Indices, false, bits, usize::MAX, at),
             };
             let order = sorted(&second)?.shared();
             let order = order.take_along(sorted(&first.take_along(&order, -1))?, -1).shared();
@@ -192,25 +190,23 @@ impl AnyExpr {
         Ok(inside.cast(if is_signed { DType::I32 } else { DType::U32 }))
     }
 
-    /// Keys as u32. One outside of the bins becomes the number after the last bin.
-    pub(super) fn bins(&self, bins: usize) -> AnyExpr {
-        let keys = self.cast(DType::U32);
-        apply(Op::Min, &[&keys, &AnyExpr::scalar(DType::U32, bins as u64)], Location::caller())
+    /// A result for each key of rows of elements. The last operand is a column of keys.
+    pub(crate) fn by_key(
+        segments: Segments,
+        operands: &[&AnyExpr],
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        let nodes = operands.iter().map(|own| own.node()).collect::<Result<Vec<_>>>()?;
+        Ok(AnyExpr::new(Ok(Node::segments(segments, &nodes)), at))
     }
 
-    fn counted(&self, bins: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
-        let keys = self.keys("bincount", bins)?;
-        let most = if keys.node()?.is_on_host() { usize::MAX } else { MOST_COUNTED };
-        if (1..=most).contains(&bins) && keys.shape()?[0] > 0 {
-            // Tables count no key outside of the bins.
-            let sort =
-                Sort { gives: Gives::Counts, descending: false, bits: u32::BITS, places: [0, bins as u32] };
-            return Ok(AnyExpr::new(Ok(Node::sort(sort, keys.node()?)), at));
+    fn counted(&self, count: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let keys = self.keys("bincount", count)?;
+        if count == 0 || keys.shape()?[0] == 0 {
+            return keys.cast(DType::U32).of_constant(0, &Shape::from([count]), at);
         }
-        let sorted = keys.bins(bins).by_few_bits(Moved::Keys, false, bits(bins), usize::MAX, at)?;
-        let ends = sorted.searchsorted(AnyExpr::coordinate([bins + 1], 0).cast(DType::U32), Side::Left);
-        let (first, after) = (ends.slice(0, 0..bins as isize), ends.slice(0, 1..bins as isize + 1));
-        Ok(apply(Op::Sub, &[&after, &first], at))
+        let own = Segments { gives: ByKey::Count, count, are_sorted: false };
+        Ok(AnyExpr::by_key(own, &[&keys.unsqueeze(1)], at)?.squeeze(1))
     }
 
     /// The coordinates of the first `size` nonzero elements ([`Expr::nonzero_padded`]).

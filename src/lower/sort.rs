@@ -9,7 +9,9 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Lowering, copy_of};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Gives, Input, Program, ProgramKind, ReduceOp, ScanAxis, Slot, Sort, Source, Value};
+use crate::ir::{
+    ByKey, Gives, Input, Program, ProgramKind, ReduceOp, ScanAxis, Segments, Slot, Sort, Source, Value,
+};
 use crate::layout::Layout;
 use crate::plan::{Moved, Plan, Run, Sorter};
 
@@ -63,7 +65,7 @@ impl Lowering {
                 (shape[axis] as isize, Layout::contiguous(program.result_shape().into_owned())?);
             for range in [0..n / 2, n / 2..n] {
                 let (axis, to) = (axis as isize, layout.slice(axis as isize, range.clone(), 1)?);
-                let part = self.sort(&program.slice(axis, range)?, sort, None)?;
+                let part = self.sort(&program.slice(axis, range)?, sort, key)?;
                 self.write(&copy_of(program.dtype, part, to.shape())?, result, Some(&to))?;
             }
             return Ok(result);
@@ -77,9 +79,6 @@ impl Lowering {
                 (self.elements(&keys, count)?, keys.dtype, Some(self.elements(&moved, count)?))
             }
         };
-        if sort.gives == Gives::Counts {
-            return self.counted(values, count, sort.places().len());
-        }
         let tile = Sorter::new(dtype, 0, self.target).tile();
         let is_flat = count > length && 2 * length <= tile;
         let rows = match is_flat {
@@ -110,8 +109,13 @@ impl Lowering {
         }
     }
 
-    /// Counts elements in a table for each tile, and adds the tables up.
-    fn counted(&mut self, values: Slot, count: usize, bins: usize) -> Result<Slot> {
+    /// Counts keys in a table for each tile, and adds the tables up.
+    pub(super) fn counted(&mut self, program: &Program, own: Segments) -> Result<Slot> {
+        let Segments { gives: ByKey::Count, count: bins, are_sorted: false } = own else {
+            bail!(Kernel, "a stage that reduces by key");
+        };
+        let count = program.shape.count()?;
+        let values = self.elements(&program.clone().of_kind(ProgramKind::Map), count)?;
         let sorter = Sorter::counting(bins, self.target);
         let ranges = self.cuts.ranges(count, DType::U32);
         let tiles: usize = ranges.iter().map(|range| range.len().div_ceil(sorter.tile())).sum();

@@ -123,7 +123,7 @@ pub(super) fn cumsum<T: Element>(
 /// The plan of an expression whose rows are stages.
 pub(super) fn scheduled(expr: &AnyExpr) -> Schedule {
     let node = expr.node().unwrap();
-    let bounds = Bounds { operands: usize::MAX, row: 1, shared: 64, whole: u64::MAX };
+    let bounds = Bounds { operands: usize::MAX, row: 1, shared: 64, whole: u64::MAX, by_key: false };
     Schedule::new(&[node], &node.shape, bounds).unwrap()
 }
 
