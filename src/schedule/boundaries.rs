@@ -12,7 +12,7 @@ use super::horizontal::{self, Stage};
 use super::loops::Loops;
 use super::{Bounds, LEAST_SPARED, MOST_COST, apart, by_key, costly, own_cost, pack, text_cost};
 use crate::error::Result;
-use crate::ir::{MOST_TURNS, Node, NodeKind, Op, Source};
+use crate::ir::{ByKey, MOST_TURNS, Node, NodeKind, Op, Source};
 use crate::layout::{Layout, Shape};
 use crate::tuning::stages::{ARRAYS, FEW, MOST_AGAIN, MOST_SEARCHES, MOST_STEPS, STORED};
 
@@ -261,7 +261,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether a contraction computes an operand where it loads it, which is `of` under views. Not what another kernel
+    /// Whether a contraction or a count computes an operand where it loads it, which is `of` under views. Not what another kernel
     /// reads too. What reads results of stages is better a part of one of these: of a product, or of a softmax.
     fn is_computed_by(&self, reader: usize, operand: usize, of: usize) -> bool {
         let is_op = |&(part, _): &Viewed| {
@@ -273,7 +273,9 @@ impl<'a> Search<'a> {
             }
         };
         let args = self.graph.args[reader].iter().map(|&arg| self.parts[arg as usize].clone());
-        matches!(self.graph.nodes[reader].kind, NodeKind::Contract(_))
+        let kind = &self.graph.nodes[reader].kind;
+        let counts = kind.segments().is_some_and(|own| own.gives == ByKey::Count);
+        (matches!(kind, NodeKind::Contract(_)) || counts)
             && self.graph.reads[of] == 1
             && self.parts[operand].iter().all(is_op)
             && self.size(&args.fold(Vec::new(), union)).fits(self.bounds)

@@ -151,6 +151,13 @@ fn sort(target: Target, expr: &AnyExpr, pass: &str) -> Launched {
     Launched::of(dispatch.plan.clone(), dispatch.writes[0].elements)
 }
 
+/// Counts of bins between a bound of which a table has the numbers.
+fn bins() -> AnyExpr {
+    let (x, edges) = (zeros::<f32, 1>([100_000]), zeros::<f32, 1>([2]));
+    let bin = ((&x - 0.5) * 64.0).cast::<i32>();
+    x.ge(edges.slice(0, 0..1)).select(bin, -1).bincount(64).into()
+}
+
 /// Sums by key, of leaves on no device.
 fn segments() -> AnyExpr {
     let x = Expr::coordinate([1000], 0);
@@ -318,7 +325,10 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
             "counted_llvmpipe",
             sort(HOST, &zeros::<u32, 1>([100_000 * n]).bincount(200).into(), "elements of tiles"),
         ),
-        // Numbers of true elements, and elements of segments, which are the adapter's where no leaf is the CPU path's.
+        // Bins, computed where they are counted.
+        ("histogram", sort(GPU, &bins(), "elements of tiles")),
+        ("histogram_llvmpipe", sort(HOST, &bins(), "elements of tiles")),
+        // Numbers of true elements, and elements of segments.
         ("truths", sort(GPU, &zeros::<bool, 1>([1000]).nonzero_padded(10, 0).into(), "elements moved")),
         (
             "truths_llvmpipe",
