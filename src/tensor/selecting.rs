@@ -186,12 +186,10 @@ impl AnyExpr {
             _ => (DType::F32, 1.0 / 128.0),
         };
         let number = |value: f64| AnyExpr::scalar(wide, value);
-        // Rounding moves an element by less than a bin, so its bin is the computed one or a neighbour: edges decide.
-        let place = if (low.abs() + high.abs()) * unit * 4.0 < step && bins < 1 << 20 {
-            let of =
-                op("mul", &op("sub", &flat.cast(wide), &number(low)), &number(1.0 / step)).cast(DType::I32);
-            let whole = |value: usize| AnyExpr::scalar(DType::I32, value as u64);
-            let of = AnyExpr::call("clamp", &[of, whole(0), whole(bins - 1)]);
+        // Rounding moves an element by less than half a bin, so of the edges the nearest one decides.
+        let place = if (low.abs() + high.abs()) * unit * 8.0 < step && bins < 1 << 20 {
+            let distance = op("mul", &op("sub", &flat.cast(wide), &number(low)), &number(1.0 / step));
+            let nearest = AnyExpr::call("round", &[distance]);
             // An edge is computed where that makes the same bits, and else looked up.
             let is_same = |i: usize| {
                 let distance = i as f32 * step as f32;
@@ -199,24 +197,20 @@ impl AnyExpr {
                 // Adapters may flush subnormal numbers.
                 own == edge(i) as f32 && [distance, own].iter().all(|x| *x == 0.0 || x.is_normal())
             };
-            let is_computed = dtype == DType::F32 && (0..=bins).all(is_same);
-            let edge_of = |of: &AnyExpr| match is_computed {
-                true => op("add", &op("mul", &of.cast(dtype), &number(step)), &number(low)),
-                false => edges.take(of, 0),
+            let bin = op("max", &nearest.cast(DType::I32), &AnyExpr::scalar(DType::I32, -1));
+            let edge = match dtype == DType::F32 && (0..=bins).all(is_same) {
+                true => op("add", &op("mul", &nearest, &number(step)), &number(low)),
+                false => edges.take(&bin, 0),
             };
-            let of = op("sub", &of, &op("lt", &flat, &edge_of(&of)).cast(DType::I32));
-            let next = edge_of(&op("add", &of, &whole(1)));
-            op("add", &of, &op("ge", &flat, &next).cast(DType::I32))
+            op("sub", &bin, &op("lt", &flat, &edge).cast(DType::I32))
         } else {
             let after = edges.searchsorted(&flat, Side::Right).cast(DType::I32);
             op("sub", &after, &AnyExpr::scalar(DType::I32, 1))
         };
-        // The last bin has both edges.
-        let last = AnyExpr::scalar(DType::I32, bins as u64 - 1);
-        let [first, end] = [0, bins as isize].map(|i| edges.slice(0, i..i + 1).squeeze(0));
-        let is_inside = op("and", &op("ge", &flat, &first), &op("le", &flat, &end));
-        let place = op("min", &place, &last).cast(DType::U32);
-        Ok((is_inside.select(place, AnyExpr::scalar(DType::U32, u32::MAX)), edges))
+        // The last bin has both edges. Elements below the first one have a negative place.
+        let place = op("min", &place, &AnyExpr::scalar(DType::I32, bins as u64 - 1));
+        let is_inside = op("le", &flat, &AnyExpr::scalar(dtype, high));
+        Ok((is_inside.select(place, AnyExpr::scalar(DType::I32, -1)).cast(DType::U32), edges))
     }
 
     /// The number of elements in each bin, and the edges of the bins ([`Expr::histogram`]).
