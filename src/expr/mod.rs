@@ -2,10 +2,11 @@
 //!
 //! Each file uses only those before it: [`axes`] and [`compat`]; the builder ([`any`]); its typed face ([`build`]) and
 //! the construction of reductions ([`mod@reduce`]); everything else that builds, and printing ([`mod@print`]); products
-//! by an equation ([`einsum`]); [`sorting`], [`selecting`] by it, and [`scattering`] by that; and the list of [`ops`].
+//! by an equation ([`einsum`]); [`sorting`], [`searching`] and [`selecting`] by it, and [`scattering`] by that; and the list of [`ops`].
 
 mod any;
 mod axes;
+mod both;
 mod build;
 mod compat;
 mod composed;
@@ -24,6 +25,7 @@ mod reduce;
 mod reductions;
 mod repeat;
 mod scattering;
+mod searching;
 mod selecting;
 mod sorting;
 mod views;
@@ -45,5 +47,6 @@ pub use reductions::{Reduction, reductions};
 pub use repeat::LoopState;
 pub(crate) use scattering::combined;
 pub use scattering::{Keys, Update};
+pub use searching::Side;
 pub(crate) use selecting::{Payload, bits};
-pub use sorting::{Between, Side};
+pub use sorting::Between;

@@ -4,12 +4,13 @@
 use std::panic::Location;
 
 use super::any::{apply, or_mistake};
+use super::both::on_both;
 use super::lookup::Index;
 use super::reduce::Class;
 use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside};
 use crate::dtype::{DType, Element, Float, Integer, Kind, Numeric};
-use crate::error::{Error, ErrorKind, Result, bail};
+use crate::error::{Result, bail};
 use crate::ir::{ByKey, Op, ReduceOp, Segments};
 use crate::layout::{AxisIndex, Shape};
 
@@ -78,6 +79,23 @@ impl<E: Into<AnyExpr>> From<E> for Keys {
 }
 
 impl AnyExpr {
+    /// The reduction by key called `name`, such as `"segment_sum"` ([`segment_sum`](Self::segment_sum)). A name
+    /// that is no such reduction is a mistake of the expression.
+    ///
+    /// ```
+    /// # use zerostride::AnyExpr;
+    /// # let device = zerostride::Device::cpu();
+    /// let x = AnyExpr::from(device.upload(&[1, 2, 4], [3])?);
+    /// let keys = AnyExpr::from(device.upload(&[0, 1, 1], [3])?).assume_sorted();
+    /// assert_eq!(x.segment("segment_max", keys, 2).to_vec::<i32>()?, [1, 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn segment(&self, name: &str, keys: impl Into<Keys>, count: usize) -> AnyExpr {
+        let at = Location::caller();
+        or_mistake(self.segmented(name, keys.into(), count, at), at)
+    }
+
     /// Keys that are sorted ([`Expr::assume_sorted`]).
     ///
     /// ```
@@ -253,11 +271,18 @@ impl AnyExpr {
 
     fn segmented(
         &self,
-        name: &'static str,
-        op: ReduceOp,
-        (Keys { any, are_sorted }, count): (Keys, usize),
+        name: &str,
+        Keys { any, are_sorted }: Keys,
+        count: usize,
         at: &'static Location<'static>,
     ) -> Result<AnyExpr> {
+        let op = match name {
+            "segment_sum" | "segment_mean" => ReduceOp::Sum,
+            "segment_prod" => ReduceOp::Prod,
+            "segment_min" => ReduceOp::Min,
+            "segment_max" => ReduceOp::Max,
+            _ => bail!(Operation, "no reduction by key is called '{name}'"),
+        };
         let (shape, own, dtype) = (self.shape()?, any.shape()?, self.dtype()?);
         let is_mean = name == "segment_mean";
         (if is_mean { Class::Float } else { Class::Numeric }).check(name, dtype)?;
@@ -279,160 +304,76 @@ impl AnyExpr {
     }
 }
 
-macro_rules! written {
-    ($($(#[$doc:meta])+ $name:ident [$($generic:tt)*] ($($before:ident: $b:ty,)* _ $updates:ident $(, $after:ident: $a:ty)*) where $bound:ident,
-        $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
-        /// Writes at computed indices. Updates of one place apply in row-major order, so there is one answer.
-        impl AnyExpr {$(
-            $(#[$doc])+
-            ///
-            /// ```
-            /// # use zerostride::{AnyExpr, Outside, Update};
-            /// # let device = zerostride::Device::cpu();
-            /// let x = AnyExpr::from(device.upload(&[1, 2, 3, 4], [4])?);
-            /// let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?);
-            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec::<i32>()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name<$($generic)*>(&self, $($before: $b,)* $updates: impl Into<AnyExpr> $(, $after: $a)*) -> AnyExpr {
-                let ($x, $at, $updates) = (self, Location::caller(), &$updates.into());
-                or_mistake($body, $at)
-            }
-        )*}
+on_both! {
+    /// Writes at computed indices. Updates of one place apply in row-major order, so there is one answer.
+    examples "# use zerostride::{AnyExpr, Outside, Update};\n# type T = i32;
+let x = AnyExpr::from(device.upload(&[1, 2, 3, 4], [4])?);
+let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?);",
+        "# use zerostride::{Outside, Update};
+let x = device.upload(&[1, 2, 3, 4], [4])?;
+let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?);";
 
-        $(impl<T: $bound> Expr<T> {
-            $(#[$doc])+
-            ///
-            /// ```
-            /// # use zerostride::{Outside, Update};
-            /// # let device = zerostride::Device::cpu();
-            /// let x = device.upload(&[1, 2, 3, 4], [4])?;
-            /// let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?);
-            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name<$($generic)*>(&self, $($before: $b,)* $updates: impl IntoExpr<T> $(, $after: $a)*) -> Expr<T> {
-                Expr::face(self.any.$name($($before,)* $updates.into_expr() $(, $after)*))
-            }
-        })*
-    };
-}
-written! {
     /// The elements, with updates in place of those at some indices. Indices are an expression of integers for each
     /// leading axis, and broadcast together (NumPy `x[i, j] = y`; ONNX `ScatterND`). Updates have the shape of the
     /// indices and then the other axes, or broadcast to it. The last update of a place wins. Indices are handled as by
     /// [`at`](Self::at).
-    scatter [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Element,
-        "scatter([&i], &y)" => "[6, 2, 3, -7]",
+    scatter [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T,
+        "x.scatter([&i], &y)" => "[6, 2, 3, -7]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Replace, Outside::Nearest, at);
     /// [`scatter`](Self::scatter) that adds the sum of its updates to each element, in the order of [`sum`](Self::sum)
     /// (NumPy
     /// `add.at`; PyTorch `index_put` with `accumulate`).
-    scatter_add [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Numeric,
-        "scatter_add([&i], &y)" => "[7, 2, 3, 2]",
+    scatter_add [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T where Numeric,
+        "x.scatter_add([&i], &y)" => "[7, 2, 3, 2]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Add, Outside::Nearest, at);
     /// [`scatter`](Self::scatter) of the least of an element and its updates (NumPy `minimum.at`).
-    scatter_min [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Numeric,
-        "scatter_min([&i], &y)" => "[1, 2, 3, -7]",
+    scatter_min [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T where Numeric,
+        "x.scatter_min([&i], &y)" => "[1, 2, 3, -7]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Min, Outside::Nearest, at);
     /// [`scatter`](Self::scatter) of the greatest of an element and its updates (NumPy `maximum.at`).
-    scatter_max [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates) where Numeric,
-        "scatter_max([&i], &y)" => "[6, 2, 3, 5]",
+    scatter_max [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T where Numeric,
+        "x.scatter_max([&i], &y)" => "[6, 2, 3, 5]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Max, Outside::Nearest, at);
     /// [`scatter`](Self::scatter) with a way to update, and a rule for indices outside of their axis. With
     /// [`Outside::Fill`] an update outside is dropped.
-    scatter_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, _ updates, update: Update, outside: Outside) where Element,
-        "scatter_with([&i], &y, Update::Mul, Outside::fill(0))" => "[6, 2, 3, -140]",
+    scatter_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates, update: Update, outside: Outside) -> T,
+        "x.scatter_with([&i], &y, Update::Mul, Outside::fill(0))" => "[6, 2, 3, -140]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, update, outside, at);
     /// The elements, with values in place of those at indices along an axis, at the same place along the other axes
     /// (NumPy
     /// `put_along_axis`). Both broadcast. The last value of a place wins. It undoes [`take_along`](Self::take_along) if all
     /// indices differ.
-    put_along [] (indices: impl Into<AnyExpr>, _ values, axis: impl AxisIndex) where Element,
-        "put_along(&i, &y, 0)" => "[6, 2, 3, -7]",
+    put_along (indices: impl Into<AnyExpr>; values, axis: impl AxisIndex) -> T,
+        "x.put_along(&i, &y, 0)" => "[6, 2, 3, -7]",
         |x, at| x.put(&indices.into(), values, axis.signed(), at);
 }
 
-macro_rules! segments {
-    ($($(#[$doc:meta])+ $name:ident($op:ident) where $bound:ident, $to:literal;)*) => {
-        /// Reductions of elements with equal keys.
-        impl AnyExpr {$(
-            $(#[$doc])+
-            ///
-            /// ```
-            /// # use zerostride::AnyExpr;
-            /// # let device = zerostride::Device::cpu();
-            /// let x = AnyExpr::from(device.upload(&[1.0_f32, 2.0, 4.0], [3])?);
-            /// let keys = device.upload(&[1, 0, 1], [3])?;
-            #[doc = concat!("assert_eq!(x.", stringify!($name), "(&keys, 2).to_vec::<f32>()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, keys: impl Into<Keys>, count: usize) -> AnyExpr {
-                self.segment(stringify!($name), keys, count)
-            }
-        )*}
+on_both! {
+    /// Reductions of elements with equal keys.
+    examples "# use zerostride::AnyExpr;\n# type T = f32;
+let x = AnyExpr::from(device.upload(&[1.0_f32, 2.0, 4.0], [3])?);\nlet keys = device.upload(&[1, 0, 1], [3])?;",
+        "let x = device.upload(&[1.0_f32, 2.0, 4.0], [3])?;\nlet keys = device.upload(&[1, 0, 1], [3])?;";
 
-        impl AnyExpr {
-            /// The reduction by key called `name`, such as `"segment_sum"` ([`segment_sum`](Self::segment_sum)). A name
-            /// that is no such reduction is a mistake of the expression.
-            ///
-            /// ```
-            /// # use zerostride::AnyExpr;
-            /// # let device = zerostride::Device::cpu();
-            /// let x = AnyExpr::from(device.upload(&[1, 2, 4], [3])?);
-            /// let keys = AnyExpr::from(device.upload(&[0, 1, 1], [3])?).assume_sorted();
-            /// assert_eq!(x.segment("segment_max", keys, 2).to_vec::<i32>()?, [1, 4]);
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn segment(&self, name: &str, keys: impl Into<Keys>, count: usize) -> AnyExpr {
-                let at = Location::caller();
-                let own = match name {
-                    $(stringify!($name) => {
-                        self.segmented(stringify!($name), ReduceOp::$op, (keys.into(), count), at)
-                    })*
-                    _ => Err(Error::new(ErrorKind::Operation, format!("no reduction by key is called '{name}'"))),
-                };
-                or_mistake(own, at)
-            }
-        }
-
-        $(impl<T: $bound> Expr<T> {
-            $(#[$doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            /// let x = device.upload(&[1.0_f32, 2.0, 4.0], [3])?;
-            /// let keys = device.upload(&[1, 0, 1], [3])?;
-            #[doc = concat!("assert_eq!(x.", stringify!($name), "(&keys, 2).to_vec()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, keys: impl Into<Keys>, count: usize) -> Expr<T> {
-                Expr::face(self.any.$name(keys, count))
-            }
-        })*
-    };
-}
-segments! {
     /// The sum of the elements of each key from 0 to below `count`, in the order of [`sum`](Self::sum) (JAX and
     /// TensorFlow
     /// `segment_sum`). `keys` has the leading axes, and one axis of keys replaces them in the result. Elements with another
     /// key are left out. The sum of a key without elements is 0. Sorted keys
     /// ([`assume_sorted`](Expr::assume_sorted)) need no sort.
-    segment_sum(Sum) where Numeric, "[2.0, 5.0]";
+    segment_sum(keys: impl Into<Keys>, count: usize) -> T where Numeric, "x.segment_sum(&keys, 2)" => "[2.0, 5.0]",
+        |x, at| x.segmented("segment_sum", keys.into(), count, at);
     /// [`segment_sum`](Self::segment_sum) for products: that of a key without elements is 1.
-    segment_prod(Prod) where Numeric, "[2.0, 4.0]";
+    segment_prod(keys: impl Into<Keys>, count: usize) -> T where Numeric, "x.segment_prod(&keys, 2)" => "[2.0, 4.0]",
+        |x, at| x.segmented("segment_prod", keys.into(), count, at);
     /// [`segment_sum`](Self::segment_sum) for the least elements: that of a key without elements is infinity, or the
     /// greatest integer.
-    segment_min(Min) where Numeric, "[2.0, 1.0]";
+    segment_min(keys: impl Into<Keys>, count: usize) -> T where Numeric, "x.segment_min(&keys, 2)" => "[2.0, 1.0]",
+        |x, at| x.segmented("segment_min", keys.into(), count, at);
     /// [`segment_sum`](Self::segment_sum) for the greatest elements: that of a key without elements is minus infinity,
     /// or the least integer.
-    segment_max(Max) where Numeric, "[2.0, 4.0]";
+    segment_max(keys: impl Into<Keys>, count: usize) -> T where Numeric, "x.segment_max(&keys, 2)" => "[2.0, 4.0]",
+        |x, at| x.segmented("segment_max", keys.into(), count, at);
     /// [`segment_sum`](Self::segment_sum) divided by the number of elements of a key, which
     /// [`bincount`](Expr::bincount) counts: the mean of a key without elements is NaN.
-    segment_mean(Sum) where Float, "[2.0, 2.5]";
+    segment_mean(keys: impl Into<Keys>, count: usize) -> T where Float, "x.segment_mean(&keys, 2)" => "[2.0, 2.5]",
+        |x, at| x.segmented("segment_mean", keys.into(), count, at);
 }

@@ -4,10 +4,11 @@
 use std::panic::Location;
 
 use super::any::{apply, or_mistake};
+use super::both::on_both;
 use super::{AnyExpr, Expr, Outside, ReduceOptions};
 use crate::dtype::{DType, Element, Integer, Kind};
 use crate::error::{Result, bail};
-use crate::ir::{ByKey, Gives, Node, Op, Scalar, Segments, Sort};
+use crate::ir::{ByKey, Gives, Node, Op, Segments, Sort};
 use crate::layout::{AxisIndex, Layout, Shape};
 
 /// What a sort by few bits moves. Others have 32 bits and one axis.
@@ -158,19 +159,19 @@ impl AnyExpr {
         }
     }
 
-    fn nonzero_of(&self, size: usize, fill: Scalar, at: &'static Location<'static>) -> Result<AnyExpr> {
+    fn nonzero_of(&self, size: usize, fill: u32, at: &'static Location<'static>) -> Result<AnyExpr> {
         let shape = self.shape()?;
         let count = self.cast(DType::Bool).reduce("count_nonzero", .., ReduceOptions::default());
         let place = AnyExpr::coordinate([size], 0);
         let found = self.true_first(None, size, at)?.taken(&place, 0, Outside::fill(0), at)?;
         let is_there = apply(Op::Lt, &[&place.cast(DType::U32), &count], at);
-        let fill = AnyExpr::scalar(DType::U32, fill);
+        let fill = AnyExpr::scalar(DType::U32, u64::from(fill));
         Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape, at)?, &fill], at))
     }
 
     /// The elements as keys of 32 bits along one axis. Read as u32, those outside of the bins are not below their
     /// number.
-    pub(super) fn keys(&self, name: &'static str, bins: usize) -> Result<AnyExpr> {
+    pub(super) fn keys(&self, name: &str, bins: usize) -> Result<AnyExpr> {
         let dtype = self.dtype()?;
         if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
             bail!(Operation, "{name} takes keys that are integers, not {dtype}: cast them first");
@@ -208,96 +209,24 @@ impl AnyExpr {
         let own = Segments { gives: ByKey::Count, count, are_sorted: false };
         Ok(AnyExpr::by_key(own, &[&keys.unsqueeze(1)], at)?.squeeze(1))
     }
-
-    /// The coordinates of the first `size` nonzero elements ([`Expr::nonzero_padded`]).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[0, 7, 0, 5], [2, 2])?);
-    /// assert_eq!(x.nonzero_padded(3, 9).to_vec::<u32>()?, [0, 1, 9, 1, 1, 9]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn nonzero_padded(&self, size: usize, fill: impl Into<Scalar>) -> AnyExpr {
-        let at = Location::caller();
-        or_mistake(self.nonzero_of(size, fill.into(), at), at)
-    }
-
-    /// The rank of each slice along an axis among the different ones ([`Expr::dense_rank`]).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[2, 9, 1, 5, 2, 9], [3, 2])?);
-    /// assert_eq!(x.dense_rank(0).to_vec::<u32>()?, [1, 0, 1]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn dense_rank(&self, axis: impl AxisIndex) -> AnyExpr {
-        let at = Location::caller();
-        or_mistake(self.ranked(axis.signed(), at), at)
-    }
-
-    /// How many elements equal each number below `bins` ([`Expr::bincount`]).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 0, 1, 7, -1], [5])?);
-    /// assert_eq!(x.bincount(3).to_vec::<u32>()?, [1, 2, 0]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn bincount(&self, bins: usize) -> AnyExpr {
-        let at = Location::caller();
-        or_mistake(self.counted(bins, at), at)
-    }
 }
 
-impl<T: Element> Expr<T> {
+on_both! {
+    /// Places and counts of elements, which are read by no one. Results have a known shape.
+    examples "# use zerostride::AnyExpr;
+let x = AnyExpr::from(device.upload(&[2, 9, 0, 5, 2, 9], [3, 2])?);", "let x = device.upload(&[2, 9, 0, 5, 2, 9], [3, 2])?;";
     /// The coordinates of the nonzero elements in row-major order: a row for each axis, and `size` columns. Columns
     /// past the last nonzero element hold `fill`. Nothing is read back (JAX `nonzero` with `size`).
     ///
     /// One element without axes is an error.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[0, 7, 0, 5], [2, 2])?;
-    /// assert_eq!(x.nonzero_padded(3, 9).to_vec()?, [0, 1, 9, 1, 1, 9]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn nonzero_padded(&self, size: usize, fill: u32) -> Expr<u32> {
-        Expr::face(self.any.nonzero_padded(size, fill))
-    }
-
+    nonzero_padded(size: usize, fill: u32) -> u32, "x.slice(0, 1..).nonzero_padded(4, 7)" => "[0, 1, 1, 7, 1, 0, 1, 7]",
+        |x, at| x.nonzero_of(size, fill, at);
+    /// How many elements equal each number below `bins`, whatever their shape (NumPy `bincount`). Other elements are
+    /// not counted. Of keys it is the number of elements of each segment.
+    #[doc(alias = "segment_count")]
+    bincount(bins: usize) -> u32 where Integer, "x.bincount(6)" => "[1, 0, 2, 0, 0, 1]", |x, at| x.counted(bins, at);
     /// For each slice along an axis, how many different slices are less than it: their elements are compared in
     /// row-major order (pandas `rank(method="dense")` minus 1). So equal slices have one rank, and `argsort` of the
     /// ranks is the lexicographic order of rows. NaN is the greatest, all NaN are equal, and so are both zeros.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[2, 9, 1, 5, 2, 9], [3, 2])?;
-    /// assert_eq!(x.dense_rank(0).to_vec()?, [1, 0, 1]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn dense_rank(&self, axis: impl AxisIndex) -> Expr<u32> {
-        Expr::face(self.any.dense_rank(axis))
-    }
-}
-
-impl<T: Integer> Expr<T> {
-    /// How many elements equal each number below `bins`, whatever their shape (NumPy `bincount`). Other elements are
-    /// not counted. Of keys it is the number of elements of each segment.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[1, 0, 1, 7, -1], [5])?;
-    /// assert_eq!(x.bincount(3).to_vec()?, [1, 2, 0]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[doc(alias = "segment_count")]
-    #[track_caller]
-    pub fn bincount(&self, bins: usize) -> Expr<u32> {
-        Expr::face(self.any.bincount(bins))
-    }
+    dense_rank(axis: impl AxisIndex) -> u32, "x.dense_rank(0)" => "[1, 0, 1]", |x, at| x.ranked(axis.signed(), at);
 }

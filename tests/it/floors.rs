@@ -46,7 +46,7 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "expr",
         &[
-            &["axes", "compat"],
+            &["axes", "both", "compat"],
             &["any"],
             &["build", "reduce"],
             &[
@@ -64,7 +64,7 @@ const HOUSES: &[(&str, Floors)] = &[
                 "views",
             ],
             &["einsum", "ops", "partial", "sorting"],
-            &["selecting"],
+            &["searching", "selecting"],
             &["scattering"],
         ],
     ),
