@@ -30,7 +30,7 @@ pub(super) fn roots(graph: &Graph<'_>, bounds: Bounds) -> Result<Option<Vec<Arc<
     if graph.nodes.iter().all(|node| of(node).is_none_or(|(own, _)| is_stage(own))) {
         return Ok(None);
     }
-    // One sort for all that is reduced by the same keys, and for their counts.
+    // One sort for what one node of keys reduces, and for its counts.
     let mut known: FxHashMap<(*const Node, Segments), Runs> = FxHashMap::default();
     let replaced = graph.replaced(|i, node| {
         let Some((own, address)) = of(graph.nodes[i]) else { return Ok(None) };
