@@ -13,14 +13,7 @@ impl Emitter<'_> {
         if meets {
             line!(self.text, "var<workgroup> table: array<atomic<u32>, {table}>;\n");
         }
-        line!(self.text, "@compute @workgroup_size({group})");
-        let local = "@builtin(local_invocation_index) local: u32";
-        line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
-        match meets {
-            true => line!(self.text, "    let number = id.y * p.pitch + id.x;"),
-            false => line!(self.text, "    let number = (id.y * p.pitch + id.x) * {group}u + local;"),
-        }
-        line!(self.text, "    if (number >= p.count) {{ return; }}");
+        self.numbered_tile(group, meets);
         line!(self.text, "    let begin = number * {tile}u;");
         line!(self.text, "    let size = min(p.length - begin, {tile}u);");
         line!(self.text, "    let own = (p.before + number) * p.row;");

@@ -113,14 +113,7 @@ impl Emitter<'_> {
             }
             line!(self.text, "    return (key >> (p.shift & 31u)) & {}u;\n}}\n", digits - 1);
         }
-        line!(self.text, "@compute @workgroup_size({group})");
-        let local = "@builtin(local_invocation_index) local: u32";
-        line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
-        match meets {
-            true => line!(self.text, "    let number = id.y * p.pitch + id.x;"),
-            false => line!(self.text, "    let number = (id.y * p.pitch + id.x) * {group}u + local;"),
-        }
-        line!(self.text, "    if (number >= p.count) {{ return; }}");
+        self.numbered_tile(group, meets);
         line!(self.text, "    let row = number / p.tiles;");
         line!(self.text, "    let tile = number % p.tiles;");
         line!(self.text, "    let before = tile * {tile}u;");
