@@ -120,6 +120,16 @@ pub(crate) mod hoist {
     pub(crate) const LEAST_RATIO: usize = 16;
 }
 
+/// Counts and reductions by key on adapters.
+pub(crate) mod segments {
+    /// The most keys whose elements tables count. For more, elements are sorted.
+    pub(crate) const MOST_COUNTED: usize = 2048;
+
+    /// The most elements of blocks of runs for each element, so that each block is a row of its own, however short it
+    /// is. Else all elements of blocks are combined at once, in some twenty steps.
+    pub(crate) const MOST_MASKED: usize = 8;
+}
+
 /// Costs of steps, and the least saving of a stage, in additions.
 pub(crate) mod costs {
     /// The least saving of a stage that is worth a dispatch, in additions: lavapipe takes 50 us for a small kernel, and

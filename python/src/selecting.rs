@@ -55,15 +55,26 @@ fn bincount(py: Python<'_>, x: &Bound<'_, Array>, bins: usize) -> PyResult<Array
     x.get().mapped(py, |expr| expr.bincount(bins))
 }
 
-/// The sum of the elements of each key.
+/// The elements of each key reduced, by the name of the reduction.
 #[pyfunction]
-fn segment_sum(
+fn segment(
     py: Python<'_>,
+    name: &str,
     x: &Bound<'_, Array>,
     keys: &Bound<'_, Array>,
     count: usize,
+    assume_sorted: bool,
 ) -> PyResult<Array> {
-    both(py, x.get(), keys.get(), |x, keys| x.segment_sum(keys, count))
+    both(py, x.get(), keys.get(), |x, keys| match assume_sorted {
+        true => x.segment(name, keys.assume_sorted(), count),
+        false => x.segment(name, keys, count),
+    })
+}
+
+/// The rank of each slice along an axis among the different ones, as uint32.
+#[pyfunction]
+fn dense_rank(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
+    x.get().mapped(py, |expr| expr.dense_rank(axis))
 }
 
 #[pyfunction]
@@ -116,7 +127,8 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(searchsorted, module)?)?;
     module.add_function(wrap_pyfunction!(isin, module)?)?;
     module.add_function(wrap_pyfunction!(bincount, module)?)?;
-    module.add_function(wrap_pyfunction!(segment_sum, module)?)?;
+    module.add_function(wrap_pyfunction!(segment, module)?)?;
+    module.add_function(wrap_pyfunction!(dense_rank, module)?)?;
     module.add_function(wrap_pyfunction!(median, module)?)?;
     module.add_function(wrap_pyfunction!(nonzero, module)?)?;
     module.add_function(wrap_pyfunction!(compress, module)?)?;

@@ -80,6 +80,32 @@ def test_sets(reads):
                 np.testing.assert_array_equal(np.asarray(got), each)
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_slices(axis):
+    few = np.random.default_rng(3).integers(0, 2, (4, 30, 2))
+    holed = np.where(few[:, :9] > 0, np.float32(np.nan), few[:, :9].astype(np.float32))
+    for values in (few.astype(np.int8), few.astype(np.float32), holed, few[:, :0].astype(bool)):
+        expected = np.unique(values, True, True, True, axis=axis)
+        for got, each in zip(np.unique(zs.asarray(values), True, True, True, axis=axis), expected):
+            np.testing.assert_array_equal(np.asarray(got), each)
+        same(np.unique(zs.asarray(values), axis=axis), expected[0])
+
+
+def test_segments():
+    x, keys = np.float32([[1, 2], [3, 4], [5, 6], [7, 8]]), np.int32([0, 2, 2, 9])
+    for assume_sorted in (False, True):
+        found = [
+            of(zs.asarray(x), keys, 4, assume_sorted=assume_sorted).tolist()
+            for of in (zs.segment_sum, zs.segment_prod, zs.segment_min, zs.segment_max)
+        ]
+        assert found[0] == [[1, 2], [0, 0], [8, 10], [0, 0]] and found[1] == [[1, 2], [1, 1], [15, 24], [1, 1]]
+        assert found[2][2] == [3, 4] and found[3][2] == [5, 6] and found[3][1] == [-np.inf] * 2
+        mean = np.asarray(zs.segment_mean(x, zs.asarray(keys), 4, assume_sorted=assume_sorted))
+        np.testing.assert_array_equal(mean, np.float32([[1, 2], [np.nan] * 2, [4, 5], [np.nan] * 2]))
+    with pytest.raises(ValueError, match="keys have the shape of the leading axes"):
+        zs.segment_sum(x, zs.asarray(keys[:3]), 4)
+
+
 def test_values_alone_take_no_places(monkeypatch):
     def argsort(*_):
         raise AssertionError("places are computed")

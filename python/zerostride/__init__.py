@@ -23,6 +23,7 @@ from ._manipulation import *
 from ._rules import *
 from ._statistics import *
 from ._searching import *
+from ._segments import *
 from ._linear import *
 from ._nan import *
 from ._padding import *

@@ -318,10 +318,9 @@ def _isin(element, test_elements, assume_unique=False, invert=False, *, kind=Non
 
 @_implements(np.unique)
 def _unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True):
-    if axis is not None:
-        raise TypeError("numpy.unique of zerostride takes no axis: number the rows first, as by a hash of each")
     (ar,) = _ours([ar])
-    found = zs._searching.Unique(ar, return_index or return_inverse, equal_nan)
+    axis = None if axis is None else axis_of(axis, ar.ndim, "unique")
+    found = zs._searching.Unique(ar, return_index or return_inverse, equal_nan, axis)
     wanted = {found.indices: return_index, found.inverse: return_inverse, found.counts: return_counts}
     others = [each() for each, is_wanted in wanted.items() if is_wanted]
     return (found.values(), *others) if others else found.values()

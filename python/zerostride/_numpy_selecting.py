@@ -25,7 +25,7 @@ def _counted(x, bins, weights, device):
     if weights is None:
         return _core.cast(_core.bincount(x, bins), default_int(device))
     weights = weights if is_float(weights.dtype) else _core.cast(weights, default_float(device))
-    return _core.segment_sum(weights, x, bins)
+    return _core.segment("segment_sum", weights, x, bins, False)
 
 
 @_implements(np.bincount)

@@ -296,25 +296,34 @@ class UniqueInverse(NamedTuple):
 
 
 class Unique:
-    """The distinct elements of an array. Each method computes one result. The number of distinct elements is read."""
+    """The distinct elements of an array, or its distinct slices along an axis. Each method computes one result. The number
+    of distinct elements is read.
+    """
 
-    def __init__(self, x, places=False, equal_nan=False):
+    def __init__(self, x, places=False, equal_nan=False, axis=None):
         """``places`` says whether ``indices`` or ``inverse`` will be called. Without ``equal_nan`` every NaN is a value of
-        its own, as in the standard.
+        its own, as in the standard. So is every slice with NaN, as in NumPy.
         """
-        self.x, flat = x, _core.reshape(x, [x.size])
+        self.x, self.axis, places = x, axis, places or axis is not None
+        flat = _core.reshape(x, [x.size]) if axis is None else _core.dense_rank(x, axis).evaluate()
+        self.length = flat.size
         self.order = _core.argsort(flat, 0, False).evaluate() if places else None
         self.sorted = (take_at(flat, self.order, 0) if places else _core.sort(flat, 0, False)).evaluate()
         before, after = self.sorted[:-1], self.sorted[1:]
         # A sort puts NaN last.
         differs = (before != after) & (before == before) if equal_nan else before != after
-        self.are_new = _core.concat([self._constant(True, "bool")[: x.size], differs], 0).evaluate()
+        if axis is not None and is_float(x.dtype):
+            others = [k for k in range(x.ndim) if k != axis]
+            differs = differs | take_at(_core.reduce("any", x != x, others), self.order[1:], 0)
+        self.are_new = _core.concat([self._constant(True, "bool")[: self.length], differs], 0).evaluate()
         self.first = _core.nonzero(self.are_new)[0].evaluate()
 
     def _constant(self, value, dtype):
         return _core.full([1], value, np.dtype(dtype), self.x.device)
 
     def values(self):
+        if self.axis is not None:
+            return take_at(self.x, take_at(self.order, self.first, 0), self.axis)
         return take_at(self.sorted, self.first, 0)
 
     def indices(self):
@@ -325,11 +334,11 @@ class Unique:
         """The index of the distinct element that each element is."""
         number = _core.reduce("cumsum", _core.cast(self.are_new, "uint32"), [0]) - 1
         of_each = take_at(number, _core.argsort(self.order, 0, False), 0)
-        return _indices(_core.reshape(of_each, self.x.shape), self.x)
+        return _indices(of_each if self.axis is not None else _core.reshape(of_each, self.x.shape), self.x)
 
     def counts(self):
         """The number of occurrences of each distinct element."""
-        return _indices(_core.concat([self.first[1:], self._constant(self.x.size, "uint32")], 0) - self.first, self.x)
+        return _indices(_core.concat([self.first[1:], self._constant(self.length, "uint32")], 0) - self.first, self.x)
 
 
 @of_array

@@ -1,14 +1,70 @@
-"""``reduceat`` and ``at`` of NumPy's universal functions: reductions of segments, with indices from the host."""
+"""Reductions of segments: by key, and ``reduceat`` and ``at`` of NumPy's universal functions, with indices from the host."""
+
+from __future__ import annotations
 
 import numpy as np
 
 import zerostride as zs
 
 from . import _core
-from ._arguments import axis_of
+from ._arguments import axis_of, of_array
 from ._core import Array
-from ._creation import upload
+from ._creation import asarray, upload
 from ._indexing import take_at
+from ._types import AnyArray
+
+__all__ = ["segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum"]
+
+
+def _segment(name, x, keys, count, assume_sorted):
+    return _core.segment(name, x, asarray(keys, device=x.device), count, assume_sorted)
+
+
+@of_array
+def segment_sum(x: AnyArray, keys: AnyArray, count: int, /, *, assume_sorted: bool = False) -> Array:
+    """The sum of the elements of each key, with the same bits on every device and in every run.
+
+    Parameters
+    ----------
+    x : Array
+    keys : Array
+        Integers, of the leading axes of ``x``. Elements with a key outside of 0 to below ``count`` are left out.
+    count : int
+        The number of keys. An axis of keys replaces the leading axes in the result.
+    assume_sorted : bool
+        Whether ``keys`` are sorted, the least first, so that the device need not sort. Nothing checks the order. If it
+        does not hold, results have no meaning.
+
+    Returns
+    -------
+    Array
+        Of the type of ``x``. The sum of a key without elements is 0.
+    """
+    return _segment("segment_sum", x, keys, count, assume_sorted)
+
+
+@of_array
+def segment_prod(x: AnyArray, keys: AnyArray, count: int, /, *, assume_sorted: bool = False) -> Array:
+    """:func:`segment_sum` for products. That of a key without elements is 1."""
+    return _segment("segment_prod", x, keys, count, assume_sorted)
+
+
+@of_array
+def segment_min(x: AnyArray, keys: AnyArray, count: int, /, *, assume_sorted: bool = False) -> Array:
+    """:func:`segment_sum` for the least elements. That of a key without elements is infinity, or the greatest integer."""
+    return _segment("segment_min", x, keys, count, assume_sorted)
+
+
+@of_array
+def segment_max(x: AnyArray, keys: AnyArray, count: int, /, *, assume_sorted: bool = False) -> Array:
+    """:func:`segment_sum` for the greatest elements. That of a key without elements is minus infinity, or the least integer."""
+    return _segment("segment_max", x, keys, count, assume_sorted)
+
+
+@of_array
+def segment_mean(x: AnyArray, keys: AnyArray, count: int, /, *, assume_sorted: bool = False) -> Array:
+    """:func:`segment_sum` for means, of floats. That of a key without elements is NaN."""
+    return _segment("segment_mean", x, keys, count, assume_sorted)
 
 
 def reduceat(fold, x, indices, axis, dtype):

@@ -159,7 +159,9 @@ impl Execution<'_> {
                 (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
                 (ProgramKind::Contract { .. }, [out]) => contract::contract(program, &from, out),
                 (ProgramKind::Sort(sort, key), [out]) => sort::sort(program, *sort, *key, &from, out),
-                (ProgramKind::Segments { .. }, [out]) => segments::segments(program, &from, out),
+                (ProgramKind::Segments(own, key), [out]) => {
+                    segments::segments(program, *own, *key, &from, out)
+                }
                 (kind, _) => bail!(Kernel, "several results of {kind:?}"),
             },
             (Target::Into(_, range), Some(memory)) if !program.reduces() => {

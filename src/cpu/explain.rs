@@ -13,7 +13,7 @@ pub(super) fn explanation(stage: &Stage) -> Explanation {
         ProgramKind::RowFused(_) => ", rows one after the other, each to its end".into(),
         ProgramKind::Scan(scan) => format!(", {} in groups", scan.name()),
         ProgramKind::Sort(..) => ", radix sort of rows, of long ones by the highest digit first".into(),
-        ProgramKind::Segments { .. } => ", moved by key and reduced side by side".into(),
+        ProgramKind::Segments(..) => ", moved by key and reduced side by side".into(),
         ProgramKind::Contract { .. } => ", product of packed panels".into(),
         ProgramKind::Reduce(reduce) => {
             let mut rounds = 1;

@@ -9,26 +9,48 @@ use super::combine::{self, Loops};
 use super::eval;
 use super::memory::HostMemory;
 use super::threads::{self, Work};
+use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
-use crate::ir::{ACCUMULATORS, BLOCK, Program, ProgramKind};
+use crate::ir::{ACCUMULATORS, BLOCK, ByKey, Program, Segments, Value};
 
 /// The least elements of a part. With 128 Ki, whose places take a second-level cache, a thread beside other work moves
 /// them at a sixth of the speed.
 const PART: usize = 32 << 10;
 
-/// The cost of moving an element, in additions.
+/// The cost of moving an element, and of counting one, in additions.
 const MOVED: usize = 1 << 7;
+const COUNTED: usize = 1 << 8;
 
-/// Runs a program whose rows are reduced by key.
-pub(super) fn segments(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
-    let (ProgramKind::Segments { op, count, key }, &[n, columns]) = (&program.kind, &program.shape[..])
-    else {
-        bail!(Kernel, "a program without segments");
+/// Runs a program whose rows are reduced by key, or whose keys are counted.
+pub(super) fn segments(
+    program: &Program,
+    own: Segments,
+    key: Option<Value>,
+    from: &[From<'_>],
+    out: &mut [u8],
+) -> Result<()> {
+    let (Segments { gives, count, are_sorted }, &[n, columns]) = (own, &program.shape[..]) else {
+        bail!(Kernel, "segments of what is no matrix");
+    };
+    let (size, row) = (program.dtype.size(), columns * program.dtype.size());
+    let key = key.unwrap_or(program.results[0]);
+    let words = eval::operand(program, key, &[true, false], from)?;
+    let keys = Keys { keys: cast(&words), count };
+    let starts = if are_sorted { keys.starts(program.dtype_of(key)) } else { Vec::new() };
+    let op = match gives {
+        ByKey::Count if are_sorted => {
+            let counts = starts.iter().zip(&starts[1..]).map(|(start, end)| end - start);
+            cast_mut(out).iter_mut().zip(counts).for_each(|(out, count)| *out = count);
+            return Ok(());
+        }
+        ByKey::Count => return counted(keys.keys, cast_mut(out), Work::of(program, n * COUNTED)),
+        ByKey::Last | ByKey::Reduced(_) if u32::try_from(n).is_err() => {
+            bail!(Limit, "{} of {n} rows: it takes fewer than 2^32, so reduce parts of them", own.name())
+        }
+        ByKey::Last => None,
+        ByKey::Reduced(op) => Some(op),
     };
     let values = eval::operand(program, program.results[0], &[true, true], from)?;
-    let keys = eval::operand(program, *key, &[true, false], from)?;
-    let (count, size, row) = (*count, program.dtype.size(), columns * program.dtype.size());
-    let keys = Keys { keys: cast(&keys), count };
     let Some(op) = op else {
         out.fill(0);
         for (row, key) in values.chunks_exact(row).zip(keys.all(keys.keys)) {
@@ -36,17 +58,17 @@ pub(super) fn segments(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
         }
         return Ok(());
     };
-    let Loops::Values(loops) = combine::of(*op, program.dtype)? else {
+    let Loops::Values(loops) = combine::of(op, program.dtype)? else {
         bail!(Kernel, "segments of indices");
     };
-    // A table takes a word for each key, and each part has one.
-    let rows = (PART / columns).max(8 * count).clamp(1, n.min(u32::MAX as usize));
-    let parts = n.div_ceil(rows);
+    // A table takes a word for each key, and each part has one. Sorted keys are one part, whose rows stay.
+    let rows = if are_sorted { n } else { (PART / columns).max(8 * count).clamp(1, n) };
+    let (parts, table) = (n.div_ceil(rows), count + 2);
     let work = Work::of(program, values.len() / size * MOVED);
-    let table = count + 2;
-    let (mut held, mut tables) =
-        (HostMemory::take(values.len())?, HostMemory::take(parts * table * size_of::<u32>())?);
-    let tables = &mut cast_mut::<u8, u32>(&mut tables[..])[..parts * table];
+    let moved = if are_sorted { 0 } else { parts };
+    let mut held = HostMemory::take(values.len() * moved.min(1))?;
+    let mut tables = HostMemory::take(moved * table * size_of::<u32>())?;
+    let tables = &mut cast_mut::<u8, u32>(&mut tables[..])[..moved * table];
     let tasks = keys.keys.chunks(rows).zip(values.chunks(rows * row));
     let tasks = tasks.zip(held.chunks_mut(rows * row)).zip(tables.chunks_mut(table));
     threads::each(
@@ -57,7 +79,7 @@ pub(super) fn segments(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
             with_memory!(size, |M| keys.moved::<M>(part, cast(values), columns, cast_mut(held), table));
         },
     )?;
-    let (held, tables) = (&*held, &*tables);
+    let (held, tables) = if are_sorted { (&*values, &starts[..]) } else { (&held[..], &*tables) };
     // The rows of a key in each part.
     let runs = |key: usize| {
         let all = held.chunks(rows * row).zip(tables.chunks(table));
@@ -101,6 +123,21 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
+    /// For each number up to the count the place that a search finds for it, as adapters search.
+    fn starts(self, dtype: DType) -> Vec<u32> {
+        let is_signed = dtype.kind() == Kind::Signed;
+        let wide = |key: u32| if is_signed { i64::from(key as i32) } else { i64::from(key) };
+        let start = |number: i64| {
+            let bits = (0..self.keys.len().checked_ilog2().map_or(0, |bit| bit + 1)).rev();
+            bits.fold(0, |before: usize, bit| {
+                let next = before + (1 << bit);
+                let is_before = self.keys.get(next - 1).is_some_and(|&key| wide(key) < number);
+                if is_before { next } else { before }
+            })
+        };
+        (0..=self.count as i64).map(|number| start(number) as u32).collect()
+    }
+
     fn all(self, keys: &[u32]) -> impl Iterator<Item = usize> {
         keys.iter().map(move |&key| (key as usize).min(self.count))
     }
@@ -125,4 +162,33 @@ impl Keys<'_> {
             next[key] += 1;
         }
     }
+}
+
+/// Counts how often each number occurs among keys, part by part, with a table for each part.
+fn counted(keys: &[u32], out: &mut [u32], work: Work) -> Result<()> {
+    let (bins, parts) = (out.len(), (keys.len() / (8 * out.len())).clamp(1, 16));
+    let mut tables = HostMemory::take(parts * bins * size_of::<u32>())?;
+    let tables = &mut cast_mut::<u8, u32>(&mut tables[..])[..parts * bins];
+    let tasks = keys.chunks(keys.len().div_ceil(parts)).zip(tables.chunks_mut(bins));
+    threads::each(
+        tasks,
+        work,
+        || Ok(()),
+        |(), (keys, table)| {
+            table.fill(0);
+            for &key in keys {
+                if let Some(count) = table.get_mut(key as usize) {
+                    *count += 1;
+                }
+            }
+        },
+    )?;
+    out.fill(0);
+    // The last parts may be empty.
+    let parts = keys.len().div_ceil(keys.len().div_ceil(parts));
+    tables
+        .chunks(bins)
+        .take(parts)
+        .for_each(|table| out.iter_mut().zip(table).for_each(|(out, own)| *out += own));
+    Ok(())
 }

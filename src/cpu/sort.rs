@@ -57,9 +57,6 @@ pub(super) fn sort(
     let flip32 = flip as u32;
     let length = program.shape[program.shape.rank() - 1];
     let work = Work::of(program, (bytes / size).saturating_mul(MOVED));
-    if sort.gives == Gives::Counts {
-        return counted(bytemuck::cast_slice(read), bytemuck::cast_slice_mut(out), work);
-    }
     let rows = Rows { read, length, bits: sort.bits, places: sort.places(), work };
     macro_rules! values {
         ($kind:ident) => {
@@ -107,35 +104,6 @@ pub(super) fn sort(
             out,
         ),
     }
-}
-
-/// Counts how often each number occurs among keys, part by part, with a table for each part.
-fn counted(keys: &[u32], out: &mut [u32], work: Work) -> Result<()> {
-    let (bins, parts) = (out.len(), (keys.len() / (8 * out.len())).clamp(1, 16));
-    let mut tables = HostMemory::take(parts * bins * size_of::<u32>())?;
-    let tables: &mut [u32] = elements(&mut tables, parts * bins);
-    let tasks = keys.chunks(keys.len().div_ceil(parts)).zip(tables.chunks_mut(bins));
-    threads::each(
-        tasks,
-        work,
-        || Ok(()),
-        |(), (keys, table)| {
-            table.fill(0);
-            for &key in keys {
-                if let Some(count) = table.get_mut(key as usize) {
-                    *count += 1;
-                }
-            }
-        },
-    )?;
-    out.fill(0);
-    // The last parts may be empty.
-    let parts = keys.len().div_ceil(keys.len().div_ceil(parts));
-    tables
-        .chunks(bins)
-        .take(parts)
-        .for_each(|table| out.iter_mut().zip(table).for_each(|(out, own)| *out += own));
-    Ok(())
 }
 
 /// The first places of elements of one bit: those equal to `first`, then the others. Each stores a number by its index.

@@ -399,7 +399,7 @@ impl Device {
     pub(crate) fn bounds(&self) -> Bounds {
         let (operands, row, shared, whole) =
             (self.0.operands(), self.0.row(), self.0.shared(), self.0.whole());
-        Bounds { operands, row, shared, whole }
+        Bounds { operands, row, shared, whole, by_key: self.0.computes_here() }
     }
 
     /// Whether every tensor of an expression lives here.

@@ -47,7 +47,7 @@ impl From<&AnyExpr> for AnyExpr {
 
 impl AnyExpr {
     /// An expression, or a mistake at line `at`.
-    pub(super) fn new(node: Result<Arc<Node>>, at: &'static Location<'static>) -> Self {
+    pub(crate) fn new(node: Result<Arc<Node>>, at: &'static Location<'static>) -> Self {
         AnyExpr { node: node.map_err(|error| error.at(at)) }
     }
 
@@ -288,7 +288,7 @@ impl Broadcast {
 }
 
 /// One op, or the first mistake: of an operand, of the types, of the shapes.
-pub(super) fn apply(op: Op, operands: &[impl Borrow<AnyExpr>], at: &'static Location<'static>) -> AnyExpr {
+pub(crate) fn apply(op: Op, operands: &[impl Borrow<AnyExpr>], at: &'static Location<'static>) -> AnyExpr {
     let build = || {
         // Pushed one by one: collecting costs more than a few operands.
         let (mut nodes, mut types) = (SmallVec::<[&Arc<Node>; 3]>::new(), SmallVec::<[DType; 3]>::new());

@@ -4,6 +4,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::any::{apply, or_mistake};
+use super::both::on_both;
 use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Element};
 use crate::error::{Result, bail};
@@ -42,60 +43,27 @@ impl Pad {
     }
 }
 
-macro_rules! made {
-    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
-        /// Tensors of this one's elements.
-        impl AnyExpr {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # use zerostride::{AnyExpr, Pad};
-            /// # let device = zerostride::Device::cpu();
-            /// let x = AnyExpr::from(device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?);
-            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec::<i32>()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, $($arg: $t),*) -> AnyExpr {
-                let ($x, $at) = (self, Location::caller());
-                or_mistake($body, $at)
-            }
-        )*}
+on_both! {
+    /// Tensors of this one's elements.
+    examples "# use zerostride::{AnyExpr, Pad};\n# type T = i32;
+let x = AnyExpr::from(device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?);",
+        "# use zerostride::Pad;\nlet x = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;";
 
-        /// Tensors of this one's elements.
-        impl<T: Element> Expr<T> {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # use zerostride::Pad;
-            /// # let device = zerostride::Device::cpu();
-            /// let x = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
-            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, $($arg: $t),*) -> Expr<T> {
-                Expr::face(self.any.$name($($arg),*))
-            }
-        )*}
-    };
-}
-made! {
     /// The elements moved along some axes, by a shift for each. Elements that leave at one end come in at the other
     /// (NumPy and PyTorch `roll`). A positive shift moves them towards the end. It fuses with its readers, so periodic
     /// borders of a stencil cost nothing more.
-    roll(shifts: impl Integers, axes: impl Integers), "roll([1], [1])" => "[3, 1, 2, 6, 4, 5]",
+    roll(shifts: impl Integers, axes: impl Integers) -> T, "x.roll([1], [1])" => "[3, 1, 2, 6, 4, 5]",
         |x, at| x.rolled(&shifts.signed_all(), &axes.signed_all(), at);
     /// With a number of elements before and after each axis, as a pair for every axis (NumPy `pad`). Borders longer
     /// than the axis repeat it.
-    pad(widths: impl AsRef<[(usize, usize)]>, pad: Pad), "pad([(0, 0), (1, 0)], Pad::Edge)" => "[1, 1, 2, 3, 4, 4, 5, 6]",
+    pad(widths: impl AsRef<[(usize, usize)]>, pad: Pad) -> T, "x.pad([(0, 0), (1, 0)], Pad::Edge)" => "[1, 1, 2, 3, 4, 4, 5, 6]",
         |x, at| x.padded(widths.as_ref(), pad, at);
     /// The whole tensor, repeated along each axis by a number for each. More numbers than axes make new leading axes
     /// (NumPy and PyTorch `tile`; candle and PyTorch call it `repeat` too). With fewer numbers the first axes stay.
-    tile(times: impl AsRef<[usize]>), "slice(1, ..2).tile([2])" => "[1, 2, 1, 2, 4, 5, 4, 5]",
+    tile(times: impl AsRef<[usize]>) -> T, "x.slice(1, ..2).tile([2])" => "[1, 2, 1, 2, 4, 5, 4, 5]",
         |x, at| x.tiled(times.as_ref(), at);
     /// Each element repeated along an axis (NumPy `repeat`, PyTorch `repeat_interleave`).
-    repeat_interleave(times: usize, axis: impl AxisIndex), "slice(1, ..2).repeat_interleave(2, 1)" => "[1, 1, 2, 2, 4, 4, 5, 5]",
+    repeat_interleave(times: usize, axis: impl AxisIndex) -> T, "x.slice(1, ..2).repeat_interleave(2, 1)" => "[1, 1, 2, 2, 4, 4, 5, 5]",
         |x, at| x.repeated(times, axis.signed(), at);
 }
 

@@ -6,7 +6,8 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::any::apply;
+use super::any::{apply, or_mistake};
+use super::both::on_both;
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Kind};
 use crate::error::{Result, bail};
@@ -46,49 +47,16 @@ impl Outside {
     }
 }
 
-macro_rules! lookups {
-    ($($(#[doc = $doc:literal])+ $name:ident [$($generic:tt)*] ($($arg:ident: $t:ty),*), $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
-        /// Elements at computed indices. A lookup fuses with the computation of its indices and with its readers. A
-        /// table that is computed is stored first.
-        impl AnyExpr {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # use zerostride::{AnyExpr, Outside};
-            /// # let device = zerostride::Device::cpu();
-            /// let x = AnyExpr::from(device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?);
-            /// let (i, j) = (device.upload(&[1, 0], [2])?, device.upload(&[-1, 3], [2])?);
-            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec::<i32>()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name<$($generic)*>(&self, $($arg: $t),*) -> AnyExpr {
-                let ($x, $at) = (self, Location::caller());
-                $body.unwrap_or_else(|error| AnyExpr::new(Err(error), $at))
-            }
-        )*}
+on_both! {
+    /// Elements at computed indices. A lookup fuses with the computation of its indices and with its readers. A table
+    /// that is computed is stored first.
+    examples "# use zerostride::{AnyExpr, Outside};\n# type T = i32;
+let x = AnyExpr::from(device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?);
+let (i, j) = (device.upload(&[1, 0], [2])?, device.upload(&[-1, 3], [2])?);",
+        "# use zerostride::Outside;
+let x = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+let (i, j) = (device.upload(&[1, 0], [2])?, device.upload(&[-1, 3], [2])?);";
 
-        /// Elements at computed indices. A lookup fuses with the computation of its indices and with its readers. A
-        /// table that is computed is stored first.
-        impl<T: Element> Expr<T> {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # use zerostride::Outside;
-            /// # let device = zerostride::Device::cpu();
-            /// let x = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
-            /// let (i, j) = (device.upload(&[1, 0], [2])?, device.upload(&[-1, 3], [2])?);
-            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name<$($generic)*>(&self, $($arg: $t),*) -> Expr<T> {
-                Expr::face(self.any.$name($($arg),*))
-            }
-        )*}
-    };
-}
-lookups! {
     /// The elements at some indices: one expression of integers for each axis. They broadcast together, and the result
     /// has their shape (NumPy `x[i, j]`, PyTorch `index`). Negative indices count from the end. An index outside of the
     /// axis reads the nearest element, or what [`at_with`](Self::at_with) says.
@@ -104,10 +72,10 @@ lookups! {
     /// assert_eq!(device.zeros::<f32>(x.shape())?.scatter_add([&i], &gradient).to_vec()?, [2.0, 0.0, 4.0]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
-    at [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>), "at([&i, &j])" => "[6, 3]",
+    at [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>) -> T, "x.at([&i, &j])" => "[6, 3]",
         |x, at| x.looked_up(indices.into_iter().map(Into::into).collect(), Outside::Nearest, at);
     /// [`at`](Self::at), with a rule for indices outside of their axis.
-    at_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, outside: Outside), "at_with([&i, &j], Outside::fill(0))" => "[6, 0]",
+    at_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, outside: Outside) -> T, "x.at_with([&i, &j], Outside::fill(0))" => "[6, 0]",
         |x, at| x.looked_up(indices.into_iter().map(Into::into).collect(), outside, at);
     /// The slices at some indices along one axis, which the axes of the indices replace (NumPy `take`; PyTorch
     /// `index_select`, whose indices have one axis). Negative indices count from the end. An index outside of the axis
@@ -122,15 +90,15 @@ lookups! {
     /// assert_eq!(gradient.segment_sum(&indices, 3).to_vec()?, [3.0, 4.0, 0.0, 0.0, 6.0, 8.0]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
-    take [] (indices: impl Into<AnyExpr>, axis: impl AxisIndex), "take(&i, 0)" => "[4, 5, 6, 1, 2, 3]",
+    take(indices: impl Into<AnyExpr>, axis: impl AxisIndex) -> T, "x.take(&i, 0)" => "[4, 5, 6, 1, 2, 3]",
         |x, at| x.taken(&indices.into(), axis.signed(), Outside::Nearest, at);
     /// [`take`](Self::take), with a rule for indices outside of the axis.
-    take_with [] (indices: impl Into<AnyExpr>, axis: impl AxisIndex, outside: Outside), "take_with(&j, 1, Outside::Wrapped)" => "[3, 1, 6, 4]",
+    take_with(indices: impl Into<AnyExpr>, axis: impl AxisIndex, outside: Outside) -> T, "x.take_with(&j, 1, Outside::Wrapped)" => "[3, 1, 6, 4]",
         |x, at| x.taken(&indices.into(), axis.signed(), outside, at);
 }
 
 impl AnyExpr {
-    pub(super) fn taken(
+    pub(crate) fn taken(
         &self,
         indices: &AnyExpr,
         axis: isize,
@@ -206,7 +174,7 @@ impl AnyExpr {
     }
 
     /// The elements at indices of i32 that are inside of their axes.
-    pub(super) fn found(&self, indices: &[AnyExpr], at: &'static Location<'static>) -> Result<AnyExpr> {
+    pub(crate) fn found(&self, indices: &[AnyExpr], at: &'static Location<'static>) -> Result<AnyExpr> {
         if indices.is_empty() {
             return Ok(self.clone());
         }

@@ -2,10 +2,11 @@
 //!
 //! Each file uses only those before it: [`axes`] and [`compat`]; the builder ([`any`]); its typed face ([`build`]) and
 //! the construction of reductions ([`mod@reduce`]); everything else that builds, and printing ([`mod@print`]); products
-//! by an equation ([`einsum`]); [`sorting`], [`selecting`] by it, and [`scattering`] by that; and the list of [`ops`].
+//! by an equation ([`einsum`]); [`sorting`], [`searching`] and [`selecting`] by it, and [`scattering`] by that; and the list of [`ops`].
 
 mod any;
 mod axes;
+mod both;
 mod build;
 mod compat;
 mod composed;
@@ -24,11 +25,13 @@ mod reduce;
 mod reductions;
 mod repeat;
 mod scattering;
+mod searching;
 mod selecting;
 mod sorting;
 mod views;
 
 pub use any::AnyExpr;
+pub(crate) use any::apply;
 pub use axes::{Axes, IntoAxes};
 pub use build::{Expr, IntoExpr};
 pub use compat::warn_on_reinterpreted_shapes;
@@ -42,5 +45,8 @@ pub use random::Key;
 pub use reduce::ReduceOptions;
 pub use reductions::{Reduction, reductions};
 pub use repeat::LoopState;
+pub(crate) use scattering::combined;
 pub use scattering::{Keys, Update};
-pub use sorting::{Between, Side};
+pub use searching::Side;
+pub(crate) use selecting::{Payload, bits};
+pub use sorting::Between;

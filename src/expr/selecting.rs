@@ -4,20 +4,23 @@
 use std::panic::Location;
 
 use super::any::{apply, or_mistake};
-use super::{AnyExpr, Expr, Outside, Side};
+use super::both::on_both;
+use super::{AnyExpr, Expr, Outside, ReduceOptions};
 use crate::dtype::{DType, Element, Integer, Kind};
 use crate::error::{Result, bail};
-use crate::ir::{Gives, Node, Op, Scalar, Sort};
-use crate::layout::Shape;
-
-/// The most bins that an adapter counts in tables. For more, elements are sorted.
-pub(super) const MOST_COUNTED: usize = 2048;
+use crate::ir::{ByKey, Gives, Node, Op, Segments, Sort};
+use crate::layout::{AxisIndex, Layout, Shape};
 
 /// What a sort by few bits moves. Others have 32 bits and one axis.
-pub(super) enum Moved<'a> {
+pub(crate) enum Payload<'a> {
     Keys,
     Indices,
     Others(&'a AnyExpr),
+}
+
+/// Bits of numbers up to one.
+pub(crate) fn bits(most: usize) -> u32 {
+    usize::BITS - most.leading_zeros()
 }
 
 impl AnyExpr {
@@ -36,25 +39,27 @@ impl AnyExpr {
         }
     }
 
-    /// Elements of one axis, all below `2^bits`, sorted, or what is moved by them: at most the first `most`.
-    pub(super) fn by_few_bits(
+    /// Elements of the last axis, all below `2^bits`, sorted, or what is moved by them: at most the first `most`.
+    pub(crate) fn by_few_bits(
         &self,
-        moved: Moved<'_>,
+        moved: Payload<'_>,
         descending: bool,
         bits: u32,
         most: usize,
         at: &'static Location<'static>,
     ) -> Result<AnyExpr> {
-        let count = self.shape()?.count()?;
+        let shape = self.shape()?;
+        // Without any row nothing is sorted.
+        let count = if shape.contains(&0) { 0 } else { shape[shape.rank() - 1] };
         let sort =
             |gives| Sort { gives, descending, bits: bits.max(1), places: [0, count.min(most.max(1)) as u32] };
         let node = match moved {
-            Moved::Indices if count < 2 => return self.cast(DType::U32).of_constant(0, self.shape()?, at),
-            Moved::Keys if count < 2 => return Ok(self.clone()),
-            Moved::Others(others) if count < 2 => return Ok(others.clone()),
-            Moved::Indices => Node::sort(sort(Gives::Indices), self.node()?),
-            Moved::Keys => Node::sort(sort(Gives::Values), self.node()?),
-            Moved::Others(others) => Node::moved(sort(Gives::Moved), self.node()?, others.node()?),
+            Payload::Indices if count < 2 => return self.cast(DType::U32).of_constant(0, shape, at),
+            Payload::Keys if count < 2 => return Ok(self.clone()),
+            Payload::Others(others) if count < 2 => return Ok(others.clone()),
+            Payload::Indices => Node::sort(sort(Gives::Indices), self.node()?),
+            Payload::Keys => Node::sort(sort(Gives::Values), self.node()?),
+            Payload::Others(others) => Node::moved(sort(Gives::Moved), self.node()?, others.node()?),
         };
         Ok(AnyExpr::new(Ok(node), at))
     }
@@ -75,7 +80,7 @@ impl AnyExpr {
                 self.shape()?
             );
         }
-        truth.by_few_bits(moved.map_or(Moved::Indices, Moved::Others), true, 1, most, at)
+        truth.by_few_bits(moved.map_or(Payload::Indices, Payload::Others), true, 1, most, at)
     }
 
     /// The coordinates of elements, from their row-major numbers: a row for each axis.
@@ -92,19 +97,81 @@ impl AnyExpr {
         }
     }
 
-    fn nonzero_of(&self, size: usize, fill: Scalar, at: &'static Location<'static>) -> Result<AnyExpr> {
+    /// Whether each element along the last axis differs from the one before it, as the first does. All NaN are equal.
+    pub(crate) fn is_new(&self, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let op = |op: Op, operands: &[&AnyExpr]| apply(op, operands, at);
+        let before = if self.shape()?.contains(&0) { self.clone() } else { self.roll([1], [-1]) };
+        let mut differs = op(Op::Ne, &[self, &before]);
+        if self.dtype()?.kind() == Kind::Float {
+            let are_nan = op(Op::And, &[&op(Op::IsNan, &[self]), &op(Op::IsNan, &[&before])]);
+            differs = op(Op::And, &[&differs, &op(Op::Not, &[&are_nan])]);
+        }
+        let is_first = op(Op::Eq, &[&self.index(-1), &AnyExpr::scalar(DType::I32, 0)]);
+        Ok(op(Op::Or, &[&differs, &is_first]))
+    }
+
+    /// How many true elements come before each one along the last axis.
+    fn numbers(&self, at: &'static Location<'static>) -> AnyExpr {
+        let sums = self.cast(DType::U32).reduce("cumsum", [-1], ReduceOptions::default());
+        apply(Op::Sub, &[&sums, &AnyExpr::scalar(DType::U32, 1)], at)
+    }
+
+    /// The numbers of different elements, given in an order along the last axis by where new ones begin, at the places
+    /// that the elements had before.
+    pub(crate) fn numbered_back(&self, order: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let shape = order.shape()?;
+        let places =
+            order.by_few_bits(Payload::Indices, false, bits(shape[shape.rank() - 1]), usize::MAX, at)?;
+        Ok(self.numbers(at).take_along(places, -1))
+    }
+
+    /// Ranks of slices, of which pairs of elements are ranked at once, and then pairs of ranks.
+    fn ranked(&self, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
         let shape = self.shape()?;
-        let count = self.cast(DType::Bool).reduce("count_nonzero", .., super::ReduceOptions::default());
+        let own = Layout::contiguous(shape)?.axis(axis)?;
+        let others: Vec<isize> = (0..shape.rank() as isize).filter(|&k| k != own as isize).collect();
+        let length = shape[own];
+        if shape.contains(&0) {
+            return self.cast(DType::U32).of_constant(0, &Shape::from([length]), at);
+        }
+        let turned = self.permute([&others[..], &[own as isize]].concat());
+        // A row of the elements at each place in a slice.
+        let mut rows = turned.flat()?.reshape([-1, length as isize]);
+        let mut most = None;
+        loop {
+            let count = rows.shape()?[0];
+            if count % 2 == 1 && count > 1 {
+                rows = AnyExpr::concat(&[rows.clone(), rows.slice(0, -1..)], 0).shared();
+            }
+            let [first, second] = [0, 1].map(|k| rows.slice_step(0, k.min(count as isize - 1).., 2));
+            let sorted = |x: &AnyExpr| match most {
+                None => Ok(x.argsort(-1)),
+                Some(bits) => x.by_few_bits(Payload::Indices, false, bits, usize::MAX, at),
+            };
+            let order = sorted(&second)?.shared();
+            let order = order.take_along(sorted(&first.take_along(&order, -1))?, -1).shared();
+            let [first, second] = [first, second].map(|x| x.take_along(&order, -1).shared().is_new(at));
+            rows = apply(Op::Or, &[&first?, &second?], at).numbered_back(&order, at)?.shared();
+            if count <= 2 {
+                return Ok(rows.reshape([-1]));
+            }
+            most = Some(bits(length));
+        }
+    }
+
+    fn nonzero_of(&self, size: usize, fill: u32, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let shape = self.shape()?;
+        let count = self.cast(DType::Bool).reduce("count_nonzero", .., ReduceOptions::default());
         let place = AnyExpr::coordinate([size], 0);
         let found = self.true_first(None, size, at)?.taken(&place, 0, Outside::fill(0), at)?;
         let is_there = apply(Op::Lt, &[&place.cast(DType::U32), &count], at);
-        let fill = AnyExpr::scalar(DType::U32, fill);
+        let fill = AnyExpr::scalar(DType::U32, u64::from(fill));
         Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape, at)?, &fill], at))
     }
 
     /// The elements as keys of 32 bits along one axis. Read as u32, those outside of the bins are not below their
     /// number.
-    pub(super) fn keys(&self, name: &'static str, bins: usize) -> Result<AnyExpr> {
+    pub(super) fn keys(&self, name: &str, bins: usize) -> Result<AnyExpr> {
         let dtype = self.dtype()?;
         if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
             bail!(Operation, "{name} takes keys that are integers, not {dtype}: cast them first");
@@ -124,88 +191,42 @@ impl AnyExpr {
         Ok(inside.cast(if is_signed { DType::I32 } else { DType::U32 }))
     }
 
-    /// Keys as u32. One outside of the bins becomes the number after the last bin.
-    pub(super) fn bins(&self, bins: usize) -> AnyExpr {
-        let keys = self.cast(DType::U32);
-        apply(Op::Min, &[&keys, &AnyExpr::scalar(DType::U32, bins as u64)], Location::caller())
+    /// A result for each key of rows of elements. The last operand is a column of keys.
+    pub(crate) fn by_key(
+        segments: Segments,
+        operands: &[&AnyExpr],
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        let nodes = operands.iter().map(|own| own.node()).collect::<Result<Vec<_>>>()?;
+        Ok(AnyExpr::new(Ok(Node::segments(segments, &nodes)), at))
     }
 
-    fn counted(&self, bins: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
-        let keys = self.keys("bincount", bins)?;
-        let most = if keys.node()?.is_on_host() { usize::MAX } else { MOST_COUNTED };
-        if (1..=most).contains(&bins) && keys.shape()?[0] > 0 {
-            // Tables count no key outside of the bins.
-            let sort =
-                Sort { gives: Gives::Counts, descending: false, bits: u32::BITS, places: [0, bins as u32] };
-            return Ok(AnyExpr::new(Ok(Node::sort(sort, keys.node()?)), at));
+    fn counted(&self, count: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let keys = self.keys("bincount", count)?;
+        if count == 0 || keys.shape()?[0] == 0 {
+            return keys.cast(DType::U32).of_constant(0, &Shape::from([count]), at);
         }
-        let bits = u32::BITS - (bins as u32).leading_zeros();
-        let sorted = keys.bins(bins).by_few_bits(Moved::Keys, false, bits, usize::MAX, at)?;
-        let ends = sorted.searchsorted(AnyExpr::coordinate([bins + 1], 0).cast(DType::U32), Side::Left);
-        let (first, after) = (ends.slice(0, 0..bins as isize), ends.slice(0, 1..bins as isize + 1));
-        Ok(apply(Op::Sub, &[&after, &first], at))
-    }
-
-    /// The coordinates of the first `size` nonzero elements ([`Expr::nonzero_padded`]).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[0, 7, 0, 5], [2, 2])?);
-    /// assert_eq!(x.nonzero_padded(3, 9).to_vec::<u32>()?, [0, 1, 9, 1, 1, 9]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn nonzero_padded(&self, size: usize, fill: impl Into<Scalar>) -> AnyExpr {
-        let at = Location::caller();
-        or_mistake(self.nonzero_of(size, fill.into(), at), at)
-    }
-
-    /// How many elements equal each number below `bins` ([`Expr::bincount`]).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 0, 1, 7, -1], [5])?);
-    /// assert_eq!(x.bincount(3).to_vec::<u32>()?, [1, 2, 0]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn bincount(&self, bins: usize) -> AnyExpr {
-        let at = Location::caller();
-        or_mistake(self.counted(bins, at), at)
+        let own = Segments { gives: ByKey::Count, count, are_sorted: false };
+        Ok(AnyExpr::by_key(own, &[&keys.unsqueeze(1)], at)?.squeeze(1))
     }
 }
 
-impl<T: Element> Expr<T> {
+on_both! {
+    /// Places and counts of elements, which are read by no one. Results have a known shape.
+    examples "# use zerostride::AnyExpr;
+let x = AnyExpr::from(device.upload(&[2, 9, 0, 5, 2, 9], [3, 2])?);", "let x = device.upload(&[2, 9, 0, 5, 2, 9], [3, 2])?;";
     /// The coordinates of the nonzero elements in row-major order: a row for each axis, and `size` columns. Columns
     /// past the last nonzero element hold `fill`. Nothing is read back (JAX `nonzero` with `size`).
     ///
     /// One element without axes is an error.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[0, 7, 0, 5], [2, 2])?;
-    /// assert_eq!(x.nonzero_padded(3, 9).to_vec()?, [0, 1, 9, 1, 1, 9]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn nonzero_padded(&self, size: usize, fill: u32) -> Expr<u32> {
-        Expr::face(self.any.nonzero_padded(size, fill))
-    }
-}
-
-impl<T: Integer> Expr<T> {
+    nonzero_padded(size: usize, fill: u32) -> u32, "x.slice(0, 1..).nonzero_padded(4, 7)" => "[0, 1, 1, 7, 1, 0, 1, 7]",
+        |x, at| x.nonzero_of(size, fill, at);
     /// How many elements equal each number below `bins`, whatever their shape (NumPy `bincount`). Other elements are
     /// not counted. Of keys it is the number of elements of each segment.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[1, 0, 1, 7, -1], [5])?;
-    /// assert_eq!(x.bincount(3).to_vec()?, [1, 2, 0]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
     #[doc(alias = "segment_count")]
-    #[track_caller]
-    pub fn bincount(&self, bins: usize) -> Expr<u32> {
-        Expr::face(self.any.bincount(bins))
-    }
+    bincount(bins: usize) -> u32 where Integer, "x.bincount(6)" => "[1, 0, 2, 0, 0, 1]", |x, at| x.counted(bins, at);
+    /// For each slice along an axis, how many different slices are less than it: their elements are compared in
+    /// row-major order (pandas `rank(method="dense")` minus 1). So equal slices have one rank, and `argsort` of the
+    /// ranks is the lexicographic order of rows. NaN is the greatest, all NaN are equal, and so are both zeros.
+    dense_rank(axis: impl AxisIndex) -> u32, "x.dense_rank(0)" => "[1, 0, 1]", |x, at| x.ranked(axis.signed(), at);
 }

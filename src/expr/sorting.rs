@@ -1,5 +1,4 @@
-//! Sorts, and results composed of sorts: the order of elements, the greatest ones, medians, quantiles, and places in sorted
-//! elements. One node sorts the last axis of elements of 32 or 64 bits ([`Sort`]).
+//! Sorts, and results composed of sorts: the order of elements, the greatest ones, medians and quantiles. One node sorts the last axis of elements of 32 or 64 bits ([`Sort`]).
 //!
 //! Every sort is stable, NaN is the greatest and both zeros are equal. So there is one answer, NumPy's stable one.
 
@@ -7,30 +6,12 @@ use std::ops::Range;
 use std::panic::Location;
 
 use super::any::{apply, or_mistake};
-use super::{AnyExpr, Expr, IntoExpr, Outside};
+use super::both::on_both;
+use super::{AnyExpr, Expr, Outside};
 use crate::dtype::{DType, Element, Float, Kind};
 use crate::error::{Result, bail};
 use crate::ir::{Gives, Node, Op, Scalar, Sort};
 use crate::layout::{AxisIndex, Layout, Shape};
-
-/// The side of equal elements on which a value is placed in sorted elements (NumPy `searchsorted`).
-///
-/// ```
-/// use zerostride::{Device, Side};
-///
-/// let sorted = Device::cpu().upload(&[1, 2, 2, 3], [4])?;
-/// assert_eq!(sorted.searchsorted(2, Side::Left).item()?, 1);
-/// assert_eq!(sorted.searchsorted(2, Side::Right).item()?, 3);
-/// # Ok::<(), zerostride::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Side {
-    /// Before them.
-    #[default]
-    Left,
-    /// After them.
-    Right,
-}
 
 /// The value of a quantile that lies between two elements (NumPy `quantile`).
 ///
@@ -240,148 +221,39 @@ impl AnyExpr {
         let table = self.broadcast_to(along.with(&all, shape[along.axis]));
         table.looked_up(along.places(&all), Outside::Nearest, at)
     }
-
-    fn searched(&self, values: &AnyExpr, side: Side, at: &'static Location<'static>) -> Result<AnyExpr> {
-        let (sorted, dtype, shape) = (self.shape()?, self.dtype()?, values.shape()?);
-        let other = values.dtype()?;
-        if dtype != other {
-            bail!(
-                Operation,
-                "searchsorted takes operands of one type and got {dtype} and {other}: cast one of them"
-            );
-        }
-        let [length] = sorted[..] else {
-            bail!(Shape, "searchsorted in {sorted}: the sorted operand has one axis");
-        };
-        let zero = self.cast(DType::I32).of_constant(0, shape, at)?;
-        if length == 0 || shape.contains(&0) {
-            return Ok(zero.cast(DType::U32));
-        }
-        let Ok(most) = i32::try_from(length) else {
-            bail!(
-                Limit,
-                "searchsorted in {sorted}: the sorted operand has fewer than 2^31 elements, so search a slice"
-            );
-        };
-        // The count of elements before the value, bit by bit from the highest.
-        let number = |value: i32| AnyExpr::scalar(DType::I32, value);
-        let turns = most.ilog2() + 1;
-        let first = number(1 << (turns - 1));
-        let (most, one) = (number(most), number(1));
-        let table = self.shared();
-        let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], at);
-        let found = AnyExpr::repeat(turns, &[zero, first], |state| {
-            let [count, bit] = state else { return state.to_vec() };
-            let next = op(Op::Add, count, bit);
-            let index = op(Op::Sub, &op(Op::Min, &next, &most), &one);
-            let element = or_mistake(table.found(&[index], at), at);
-            let is_before = match side {
-                Side::Left => op(Op::Lt, &element, values),
-                Side::Right => op(Op::Le, &element, values),
-            };
-            // NaN is the greatest.
-            let is_before = match dtype.kind() {
-                Kind::Float => {
-                    let is_nan = apply(Op::IsNan, &[values], at);
-                    let is_last = match side {
-                        Side::Right => is_nan,
-                        Side::Left => {
-                            let is_number = apply(Op::Not, &[&apply(Op::IsNan, &[&element], at)], at);
-                            op(Op::And, &is_nan, &is_number)
-                        }
-                    };
-                    op(Op::Or, &is_before, &is_last)
-                }
-                _ => is_before,
-            };
-            let is_more = op(Op::And, &op(Op::Le, &next, &most), &is_before);
-            vec![apply(Op::Select, &[&is_more, &next, count], at), op(Op::Shr, bit, &one)]
-        });
-        Ok(found[0].cast(DType::U32))
-    }
-
-    fn among(&self, test: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
-        let test = test.reshape([-1]);
-        let Some(last) = test.shape()?[0].checked_sub(1) else {
-            return self.cast(DType::Bool).of_constant(0, self.shape()?, at);
-        };
-        let sorted = test.sort(0).shared();
-        let place = sorted.searched(self, Side::Left, at)?.cast(DType::I32);
-        let place = apply(Op::Min, &[&place, &AnyExpr::scalar(DType::I32, last as i64)], at);
-        Ok(apply(Op::Eq, &[&sorted.found(&[place], at)?, self], at))
-    }
 }
 
-macro_rules! sorted {
-    ($($(#[$doc:meta])+ $name:ident$([$other:ident])?($($arg:ident: $t:ty),*) -> $gives:ty $(where $bound:ident)?,
-        $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
-        /// Sorts, and results composed of sorts. They are stable, NaN is the greatest and zeros are equal, so every
-        /// device returns NumPy's stable answer.
-        impl AnyExpr {$(
-            $(#[$doc])+
-            ///
-            /// ```
-            /// # use zerostride::{AnyExpr, Between, Side};
-            /// # let device = zerostride::Device::cpu();
-            /// # type T = f32;
-            /// let x = AnyExpr::from(device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?);
-            /// let (y, i) = (AnyExpr::from(device.upload(&[1.0_f32, 2.5], [2])?), device.upload(&[0, -1], [2])?);
-            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec::<", stringify!($gives), ">()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, $($other: impl Into<AnyExpr>,)? $($arg: $t),*) -> AnyExpr {
-                let ($x, $at) = (self, Location::caller());
-                $(let $other = &$other.into();)?
-                or_mistake($body, $at)
-            }
-        )*}
+on_both! {
+    /// Sorts, and results composed of sorts. They are stable, NaN is the greatest and zeros are equal, so every device
+    /// returns NumPy's stable answer.
+    examples "# use zerostride::{AnyExpr, Between};\n# type T = f32;
+let x = AnyExpr::from(device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?);\nlet i = device.upload(&[0, -1], [2])?;",
+        "# use zerostride::Between;
+let x = device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?;\nlet i = device.upload(&[0, -1], [2])?;";
 
-        /// Sorts, and results composed of sorts. They are stable, NaN is the greatest and zeros are equal, so every
-        /// device returns NumPy's stable answer.
-        impl<T: Element> Expr<T> {$(
-            $(#[$doc])+
-            ///
-            /// ```
-            /// # use zerostride::{Between, Side};
-            /// # let device = zerostride::Device::cpu();
-            /// let x = device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?;
-            /// let (y, i) = (device.upload(&[1.0_f32, 2.5], [2])?, device.upload(&[0, -1], [2])?);
-            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, $($other: impl IntoExpr<T>,)? $($arg: $t),*) -> Expr<$gives> $(where T: $bound)? {
-                $(let $other = $other.into_expr();)?
-                Expr::face(self.any.$name($($other,)? $($arg),*))
-            }
-        )*}
-    };
-}
-sorted! {
     /// The elements sorted along an axis, the least first (NumPy `sort` with `kind="stable"`). To sort by several keys, sort
     /// by the last of them first.
-    sort(axis: impl AxisIndex) -> T, "sort(0)" => "[1.0, 1.0, 2.0, 3.0]", |x, at| x.sorted("sort", axis.signed(), false, at);
+    sort(axis: impl AxisIndex) -> T, "x.sort(0)" => "[1.0, 1.0, 2.0, 3.0]", |x, at| x.sorted("sort", axis.signed(), false, at);
     /// The elements sorted along an axis, the greatest first. Equal elements stay in their order.
-    sort_descending(axis: impl AxisIndex) -> T, "sort_descending(0)" => "[3.0, 2.0, 1.0, 1.0]",
+    sort_descending(axis: impl AxisIndex) -> T, "x.sort_descending(0)" => "[3.0, 2.0, 1.0, 1.0]",
         |x, at| x.sorted("sort", axis.signed(), true, at);
     /// The indices along an axis that sort it, the least element first: `take_along` of them is `sort` (NumPy `argsort`
     /// with `kind="stable"`).
-    argsort(axis: impl AxisIndex) -> u32, "argsort(0)" => "[1, 3, 2, 0]", |x, at| x.sorted("argsort", axis.signed(), false, at);
+    argsort(axis: impl AxisIndex) -> u32, "x.argsort(0)" => "[1, 3, 2, 0]", |x, at| x.sorted("argsort", axis.signed(), false, at);
     /// The indices along an axis that sort it, the greatest element first. Equal elements stay in their order.
-    argsort_descending(axis: impl AxisIndex) -> u32, "argsort_descending(0)" => "[0, 2, 1, 3]",
+    argsort_descending(axis: impl AxisIndex) -> u32, "x.argsort_descending(0)" => "[0, 2, 1, 3]",
         |x, at| x.sorted("argsort", axis.signed(), true, at);
     /// For each index the element at it along an axis, at the same place along the other axes, which broadcast (NumPy
     /// `take_along_axis`; PyTorch `gather`). Negative indices count from the end. An index outside of the axis reads the
     /// nearest element.
     #[doc(alias = "gather")]
-    take_along(indices: impl Into<AnyExpr>, axis: impl AxisIndex) -> T, "take_along(&i, 0)" => "[3.0, 1.0]",
+    take_along(indices: impl Into<AnyExpr>, axis: impl AxisIndex) -> T, "x.take_along(&i, 0)" => "[3.0, 1.0]",
         |x, at| x.along(&indices.into(), axis.signed(), at);
     /// The median along an axis, which is removed: for an even number of elements, the mean of the two in the middle. It is
     /// NaN if an element is NaN (NumPy `median`). f16 and bf16 are computed in f32 and rounded once.
     ///
     /// An axis without elements is an error.
-    median(axis: impl AxisIndex) -> T where Float, "median(0)" => "[1.5]", |x, at| {
+    median(axis: impl AxisIndex) -> T where Float, "x.median(0)" => "[1.5]", |x, at| {
         let axis = Axis::new("median", x, axis.signed(), at);
         axis.and_then(|axis| axis.between((axis.length().max(1) - 1) as f64 / 2.0, Between::Linear))
     };
@@ -391,20 +263,11 @@ sorted! {
     ///
     /// A `q` outside of 0 to 1 and an axis without elements are errors.
     #[doc(alias = "percentile")]
-    quantile(q: f64, axis: impl AxisIndex, between: Between) -> T where Float, "quantile(0.25, 0, Between::Linear)" => "[1.0]",
+    quantile(q: f64, axis: impl AxisIndex, between: Between) -> T where Float, "x.quantile(0.25, 0, Between::Linear)" => "[1.0]",
         |x, at| Axis::new("quantile", x, axis.signed(), at).and_then(|axis| match (0.0..=1.0).contains(&q) {
             true => axis.between(q * (axis.length().max(1) - 1) as f64, between),
             false => bail!(Data, "a quantile of {q}: it is from 0 to 1"),
         });
-    /// For each value the number of elements of this sorted axis before it, which is where the value would be inserted (NumPy
-    /// `searchsorted`, and `digitize` with sorted bins; PyTorch `bucketize`). Without sorted elements the result has no
-    /// meaning.
-    #[doc(alias = "digitize")]
-    #[doc(alias = "bucketize")]
-    searchsorted[values](side: Side) -> u32, "sort(0).searchsorted(&y, Side::Right)" => "[2, 3]",
-        |x, at| x.searched(values, side, at);
-    /// Whether each element equals one of some others, of any shape (NumPy `isin`). NaN equals none.
-    isin[test]() -> bool, "isin(&y)" => "[false, true, false, true]", |x, at| x.among(test, at);
 }
 
 impl AnyExpr {

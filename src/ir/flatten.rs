@@ -86,20 +86,10 @@ impl Program {
             match root.kind {
                 NodeKind::Contract(axis) => return Self::contraction(root, axis, shape, known),
                 NodeKind::Sort(sort) => {
-                    let (operands, over): (SmallVec<[_; 2]>, _) =
-                        (root.args.iter().collect(), &root.args[0].shape);
-                    let (all, mut values) = Self::values(&operands, over, known)?;
-                    let key = (values.len() > 1).then(|| values.remove(0));
-                    let all = all.finish(over.clone(), root.dtype, values);
-                    return Ok(all.of_kind(ProgramKind::Sort(sort, key)));
+                    return Self::by_key(root, known, &|key| ProgramKind::Sort(sort, key));
                 }
-                NodeKind::Segments { op, count } => {
-                    let (operands, over): (SmallVec<[_; 2]>, _) =
-                        (root.args.iter().collect(), &root.args[0].shape);
-                    let (all, mut values) = Self::values(&operands, over, known)?;
-                    let Some(key) = values.pop() else { bail!(Kernel, "segments without keys") };
-                    let kind = ProgramKind::Segments { op, count, key };
-                    return Ok(all.finish(over.clone(), root.dtype, values).of_kind(kind));
+                NodeKind::Segments(own) => {
+                    return Self::by_key(root, known, &|key| ProgramKind::Segments(own, key));
                 }
                 _ => {}
             }
@@ -129,6 +119,19 @@ impl Program {
         let product =
             all.steps.once(Step::new(Op::Mul, root.dtype, root.dtype, factors.into_iter().collect()));
         Ok(all.finish(over, root.dtype, smallvec![product]).of_kind(ProgramKind::Contract { axis, product }))
+    }
+
+    /// The program of a node whose second operand, if it has one, is a key.
+    fn by_key(
+        root: &Arc<Node>,
+        known: &Known,
+        kind: &dyn Fn(Option<Value>) -> ProgramKind,
+    ) -> Result<Program> {
+        let operands: SmallVec<[&Arc<Node>; 2]> = root.args.iter().collect();
+        let over = &operands[0].shape;
+        let (all, mut values) = Self::values(&operands, over, known)?;
+        let key = if values.len() > 1 { values.pop() } else { None };
+        Ok(all.finish(over.clone(), root.dtype, values).of_kind(kind(key)))
     }
 
     /// The same for roots that are no reductions.

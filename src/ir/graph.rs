@@ -11,7 +11,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::answers::{Explanation, HostBytes, Memory, Outcome, PIECE, Reading, Times};
-use super::{Body, Kept, Math, Op, ReduceAxes, ReduceOp, ScanAxis, Sort, Step, Value};
+use super::{Body, Kept, Math, Op, ReduceAxes, ReduceOp, ScanAxis, Segments, Sort, Step, Value};
 use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
 use crate::layout::{Layout, Shape};
@@ -93,15 +93,12 @@ pub(crate) enum NodeKind {
     Scan(ScanAxis),
     /// The products of its two operands, which broadcast, added up along an axis.
     Contract(usize),
-    /// Its operand, whose elements have 32 or 64 bits or are truth values, sorted along the last axis. Or its second
-    /// operand, moved as that sorts the first.
+    /// Its first operand sorted along the last axis. Elements have 32 or 64 bits or are truth values. A second operand
+    /// is the key by which the first is moved.
     Sort(Sort),
-    /// The rows of its first operand, a matrix, by key: the reduction of the rows of each key below `count`, or the
-    /// last row. The second operand is a column of keys, of which others are left out. The CPU path alone computes it.
-    Segments {
-        op: Option<ReduceOp>,
-        count: usize,
-    },
+    /// The rows of its first operand, a matrix, by the keys of the last one, a column of 32-bit words. For counts both
+    /// are one.
+    Segments(Segments),
     /// Its operand, computed once and stored.
     Shared,
 }
@@ -176,8 +173,8 @@ pub(crate) enum ProgramKind {
     Contract { axis: usize, product: Value },
     /// The one value is sorted along the last axis, by itself or by a key.
     Sort(Sort, Option<Value>),
-    /// The rows of the one value are reduced by key ([`NodeKind::Segments`]).
-    Segments { op: Option<ReduceOp>, count: usize, key: Value },
+    /// The rows of the one value are reduced by a key, or keys are counted ([`NodeKind::Segments`]).
+    Segments(Segments, Option<Value>),
 }
 
 /// A flat expression. Equal leaves and equal steps appear once.

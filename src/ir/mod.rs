@@ -25,6 +25,7 @@ mod program;
 mod reduce;
 mod rows;
 mod scalar;
+mod segments;
 mod small_map;
 mod sort;
 mod stage;
@@ -61,6 +62,7 @@ pub(crate) use reduce::{
 pub(crate) use rows::{Joined, Levels};
 pub use scalar::Scalar;
 pub(crate) use scalar::limits;
+pub(crate) use segments::{ByKey, Segments};
 pub(crate) use sort::{Gives, KeyKind, Sort};
 pub(crate) use typing::{operand_type, result_type, takes_no};
 pub(crate) use value::{ByValue, Value};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    Backend, Body, Kept, Loop, Node, NodeKind, Op, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Sort, Source,
+    Backend, Body, Kept, Loop, Node, NodeKind, Op, ProgramKind, ReduceAxes, ScanAxis, Segments, Sort, Source,
     Step, Value,
 };
 use crate::dtype::DType;
@@ -56,12 +56,17 @@ impl NodeKind {
         }
     }
 
+    /// A result for each key.
+    pub(crate) fn segments(&self) -> Option<Segments> {
+        match self {
+            NodeKind::Segments(own) => Some(*own),
+            _ => None,
+        }
+    }
+
     /// Whether it needs kernels of its own, which read each element of its operands once for all results.
     pub(crate) fn is_apart(&self) -> bool {
-        matches!(
-            self,
-            NodeKind::Join(_) | NodeKind::Contract(_) | NodeKind::Sort(_) | NodeKind::Segments { .. }
-        )
+        matches!(self, NodeKind::Join(_) | NodeKind::Contract(_) | NodeKind::Sort(_) | NodeKind::Segments(_))
     }
 
     /// Whether its result is always stored.
@@ -202,19 +207,14 @@ impl Node {
 
     /// Elements of 32 bits along one axis, moved as a sort of keys moves those.
     pub(crate) fn moved(sort: Sort, keys: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
-        let operands = [&keys.stored(), &values.stored()];
+        let operands = [&values.stored(), &keys.stored()];
         Node::of(values.dtype, sort.shape(&values.shape), NodeKind::Sort(sort), &operands)
     }
 
-    /// The rows of a matrix by key: reduced, or the last one.
-    pub(crate) fn segments(op: Option<ReduceOp>, count: usize, operands: [&Arc<Node>; 2]) -> Arc<Node> {
-        let shape = Shape::from([count, operands[0].shape[1]]);
-        Node::of(operands[0].dtype, shape, NodeKind::Segments { op, count }, &operands)
-    }
-
-    /// Whether the CPU path computes it: its leaves are there.
-    pub(crate) fn is_on_host(&self) -> bool {
-        !self.devices.is_empty() && self.devices.iter().all(|device| device.computes_here())
+    /// The rows of a matrix by a column of keys, or how many there are of each key.
+    pub(crate) fn segments(segments: Segments, operands: &[&Arc<Node>]) -> Arc<Node> {
+        let (dtype, shape) = (segments.result(operands[0].dtype), segments.shape(&operands[0].shape));
+        Node::of(dtype, shape, NodeKind::Segments(segments), operands)
     }
 
     /// Elements of a table at indices, one for each of its axes, which broadcast together.
@@ -358,7 +358,7 @@ impl Node {
             NodeKind::Scan(scan) => scan.name(),
             NodeKind::Contract(_) => "product",
             NodeKind::Sort(sort) => sort.name(),
-            NodeKind::Segments { op, .. } => op.map_or("last", ReduceOp::name),
+            NodeKind::Segments(segments) => segments.name(),
             NodeKind::Shared => "shared",
         }
     }

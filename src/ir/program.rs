@@ -103,7 +103,7 @@ impl Program {
     pub(crate) fn result_shape(&self) -> Cow<'_, Shape> {
         match (&self.kind, self.frame()) {
             (ProgramKind::Sort(sort, _), _) => Cow::Owned(sort.shape(&self.shape)),
-            (ProgramKind::Segments { count, .. }, _) => Cow::Owned(Shape::from([*count, self.shape[1]])),
+            (ProgramKind::Segments(own, _), _) => Cow::Owned(own.shape(&self.shape)),
             (ProgramKind::RowFused(RowFused { kept: false, .. }), _) | (_, None) => {
                 Cow::Borrowed(&self.shape)
             }
@@ -124,7 +124,10 @@ impl Program {
     /// The type of a result.
     pub(crate) fn result_type(&self, i: usize) -> DType {
         match self.kind {
-            ProgramKind::Reduce(_) | ProgramKind::Scan(_) | ProgramKind::Sort(..) => self.dtype,
+            ProgramKind::Reduce(_)
+            | ProgramKind::Scan(_)
+            | ProgramKind::Sort(..)
+            | ProgramKind::Segments(..) => self.dtype,
             _ => self.dtype_of(self.results[i]),
         }
     }
@@ -140,6 +143,7 @@ impl Program {
         self.dtype = match &kind {
             ProgramKind::Reduce(reduce) => reduce.op.result(element).unwrap_or(element),
             ProgramKind::Sort(sort, _) => sort.result(element),
+            ProgramKind::Segments(own, _) => own.result(element),
             _ => element,
         };
         self.kind = kind;
@@ -337,7 +341,7 @@ impl Program {
             ProgramKind::RowFused(rows) => rows.axes.clone(),
             ProgramKind::Contract { axis, .. } => *axis..*axis + 1,
             ProgramKind::Map | ProgramKind::Scan(_) => return None,
-            ProgramKind::Sort(..) | ProgramKind::Segments { .. } => return None,
+            ProgramKind::Sort(..) | ProgramKind::Segments(..) => return None,
         };
         Some(Frame { shape: self.shape.clone(), axes })
     }

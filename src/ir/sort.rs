@@ -25,8 +25,6 @@ pub(crate) enum Gives {
     Indices,
     /// Elements of 32 bits of a second operand, moved as the indices of the first. Both have one axis.
     Moved,
-    /// How often each number in `places` occurs among the elements of one axis of 32-bit words.
-    Counts,
 }
 
 /// A stable sort of the last axis, which has more than one element: to values, or to their indices as u32. Only some
@@ -49,7 +47,6 @@ impl Sort {
             Gives::Values => "sort",
             Gives::Indices => "argsort",
             Gives::Moved => "move by",
-            Gives::Counts => "bincount",
         }
     }
 

@@ -74,7 +74,7 @@ impl Lowering {
         let program = &*self.without_tables(program)?;
         match program.kind {
             ProgramKind::Sort(sort, key) => self.sort(program, sort, key),
-            ProgramKind::Segments { .. } => bail!(Kernel, "segments of the CPU path on an adapter"),
+            ProgramKind::Segments(own, _) => self.counted(program, own),
             _ if program.reduces() => self.reduced(program),
             _ => {
                 let result = self.result(program)?;

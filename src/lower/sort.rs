@@ -9,9 +9,11 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Lowering, copy_of};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Gives, Input, Program, ProgramKind, ReduceOp, ScanAxis, Slot, Sort, Source, Value};
+use crate::ir::{
+    ByKey, Gives, Input, Program, ProgramKind, ReduceOp, ScanAxis, Segments, Slot, Sort, Source, Value,
+};
 use crate::layout::Layout;
-use crate::plan::{Moved, Plan, Run, Sorter};
+use crate::plan::{Counter, Moved, Plan, Run, Sorter};
 
 /// What moves from pass to pass: values, or indices of elements.
 #[derive(Clone, Copy, Default)]
@@ -63,7 +65,7 @@ impl Lowering {
                 (shape[axis] as isize, Layout::contiguous(program.result_shape().into_owned())?);
             for range in [0..n / 2, n / 2..n] {
                 let (axis, to) = (axis as isize, layout.slice(axis as isize, range.clone(), 1)?);
-                let part = self.sort(&program.slice(axis, range)?, sort, None)?;
+                let part = self.sort(&program.slice(axis, range)?, sort, key)?;
                 self.write(&copy_of(program.dtype, part, to.shape())?, result, Some(&to))?;
             }
             return Ok(result);
@@ -77,9 +79,6 @@ impl Lowering {
                 (self.elements(&keys, count)?, keys.dtype, Some(self.elements(&moved, count)?))
             }
         };
-        if sort.gives == Gives::Counts {
-            return self.counted(values, count, sort.places().len());
-        }
         let tile = Sorter::new(dtype, 0, self.target).tile();
         let is_flat = count > length && 2 * length <= tile;
         let rows = match is_flat {
@@ -110,23 +109,38 @@ impl Lowering {
         }
     }
 
-    /// Counts elements in a table for each tile, and adds the tables up.
-    fn counted(&mut self, values: Slot, count: usize, bins: usize) -> Result<Slot> {
-        let sorter = Sorter::counting(bins, self.target);
-        let ranges = self.cuts.ranges(count, DType::U32);
-        let tiles: usize = ranges.iter().map(|range| range.len().div_ceil(sorter.tile())).sum();
+    /// Counts keys in a table for each tile, and adds the tables up.
+    pub(super) fn counted(&mut self, program: &Program, own: Segments) -> Result<Slot> {
+        let Segments { gives: ByKey::Count, count: bins, are_sorted: false } = own else {
+            bail!(Kernel, "a stage that reduces by key");
+        };
+        let (count, target) = (program.shape.count()?, self.target);
+        let counter = Counter::new(bins, target);
+        let plan = |keys: &Program, before: usize| Plan::count(keys, counter, (bins, before), target);
+        let mut keys = program.clone().of_kind(ProgramKind::Map);
+        let fused = if self.cuts.is_whole(&keys) { plan(&keys, 0)? } else { None };
+        let mut plans: SmallVec<[Plan; 1]> = fused.into_iter().collect();
+        let mut tiles = count.div_ceil(counter.tile()) * plans.len();
+        if plans.is_empty() {
+            let values = self.elements(&keys, count)?;
+            for range in self.cuts.ranges(count, DType::U32) {
+                let slot = self.cuts.bound(values, &range, DType::U32);
+                keys = Program::copy_of(keys.dtype, Source::Slot(slot), &[range.len()].into())?;
+                let Some(plan) = plan(&keys, tiles)? else { bail!(Kernel, "keys that lie apart") };
+                plans.push(plan);
+                tiles += range.len().div_ceil(counter.tile());
+            }
+        }
         if !self.cuts.shows(tiles * bins, DType::U32) {
             bail!(
                 Limit,
                 "a count of {count} elements needs more tables than a kernel binds: count parts of them"
             );
         }
-        let (tables, mut before) = (self.slot(tiles * bins, DType::U32), 0);
-        for range in &ranges {
-            let run = Run { rows: 1, length: range.len(), before, row: bins, ..Run::default() };
-            before += run.length.div_ceil(sorter.tile());
-            let reads = vec![self.cuts.bound(values, range, DType::U32)];
-            self.sort_pass(&sorter, run, reads, smallvec![tables])?;
+        let tables = self.slot(tiles * bins, DType::U32);
+        for plan in plans {
+            let what = format!("elements of tiles of {} counted", counter.tile());
+            self.dispatch(plan, smallvec![tables], Some(what))?;
         }
         let all = Input::new(DType::U32, Source::Slot(tables), Layout::contiguous([tiles, bins])?);
         let result = self.computed(&Program::copy(all).reduced(ReduceOp::Sum, 0..1))?;

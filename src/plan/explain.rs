@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{LANES, Origin, Plan, Walk};
 use crate::ir::{
-    Body, ByValue, Constant, Explanation, Extent, Input, Program, ProgramKind, ReduceOp, Source, Stage, Value,
+    Body, ByValue, Constant, Explanation, Extent, Input, Program, ProgramKind, Source, Stage, Value,
 };
 
 /// The longest expression that is written out. A longer one is a number of steps.
@@ -77,9 +77,8 @@ impl Program {
             ProgramKind::Sort(sort, _) => {
                 format!("{} {} {expression}", sort.name(), over(self.shape.rank() - 1..self.shape.rank()))
             }
-            ProgramKind::Segments { op, count, .. } => {
-                let of = op.map_or("last row", ReduceOp::name);
-                format!("{of} of each of {count} keys, of {} {expression}", self.shape)
+            ProgramKind::Segments(own, _) => {
+                format!("{} of each of {} keys, of {} {expression}", own.name(), own.count, self.shape)
             }
             ProgramKind::Contract { axis, .. } => format!("product {} {expression}", over(*axis..*axis + 1)),
             ProgramKind::Scan(scan) => {

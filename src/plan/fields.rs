@@ -127,7 +127,7 @@ pub(crate) enum SortNumber {
     /// The lowest bit of a digit, and the bits that flip keys.
     Shift,
     Flip,
-    /// Elements of a row, if its number is the key.
+    /// Elements of a row, if its number is the key. Or the number of counted keys.
     Row,
     /// The first bound place, and the number of bound places.
     Low,
@@ -195,6 +195,9 @@ impl Kernel {
             Makes::Scan(_) => all(&ScanNumber::ALL.map(Field::Scan)),
             Makes::Contract(_) => all(&Number::ALL.map(Field::Reduce)),
             Makes::Sort(_) => all(&SortNumber::ALL.map(Field::Sort)),
+            Makes::Count(_) => {
+                all(&[SortNumber::Length, SortNumber::Before, SortNumber::Row].map(Field::Sort));
+            }
         }
         for axis in 0..self.rank {
             all(&[Field::Length(axis), Field::Factor(axis), Field::Shift(axis)]);

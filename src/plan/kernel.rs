@@ -103,6 +103,7 @@ impl Kernel {
             Makes::Scan(scanner) => names.extend(["cumulative", scanner.op.name()]),
             Makes::Contract(_) => names.push("product"),
             Makes::Sort(_) => names.push("sort"),
+            Makes::Count(_) => names.push("bincount"),
             Makes::Reduce(reduce) => names.extend(reduce.reductions().map(|own| own.op.name())),
         }
         names.join(", ")
@@ -181,7 +182,7 @@ impl Kernel {
         match &self.makes {
             Makes::Elements => self.results.iter().map(|&result| self.value_type(result)).collect(),
             Makes::Reduce(reduce) if reduce.output == Output::Partials => reduce.partials().collect(),
-            Makes::Scan(_) | Makes::Contract(_) => SmallVec::from_slice(&[self.out]),
+            Makes::Scan(_) | Makes::Contract(_) | Makes::Count(_) => SmallVec::from_slice(&[self.out]),
             Makes::Reduce(_) => self.results.iter().map(|_| self.out).collect(),
             Makes::Sort(sorter) => {
                 let moved = sorter.moved.map_or(1, |own| usize::from(own.values) + usize::from(own.indices));

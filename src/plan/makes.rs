@@ -15,6 +15,7 @@ pub(crate) enum Makes {
     Scan(Scanner),
     Contract(Contract),
     Sort(Sorter),
+    Count(Counter),
 }
 
 /// The text of a kernel that adds up products of two factors, which are the first results of its program. A third is
@@ -67,8 +68,19 @@ pub(crate) struct Sorter {
     pub by_row: bool,
     /// The moved words, if the kernel moves elements. Otherwise it counts digits.
     pub moved: Option<Moved>,
-    /// Counts of a tile's table, if elements are counted as they are.
-    pub table: Option<u32>,
+}
+
+/// The text of a kernel that counts the keys of a tile in the tile's own table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Counter {
+    /// Counts of a table.
+    pub table: u32,
+    /// Invocations of a workgroup, and elements of each.
+    pub group: u32,
+    pub each: u32,
+    /// Whether a workgroup has one tile, with its table in workgroup memory. Else each invocation has a tile of its own,
+    /// and its counts share words two by two.
+    pub meets: bool,
 }
 
 /// The parts of an element that move.

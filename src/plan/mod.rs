@@ -15,6 +15,7 @@
 mod access;
 mod contract;
 mod cost;
+mod count;
 mod elementwise;
 mod explain;
 mod fields;
@@ -40,7 +41,8 @@ pub(crate) use fields::{Field, Number, ScanNumber, SortNumber};
 pub(crate) use kernel::{Kernel, Operand, Origin, Role};
 pub(crate) use launch::{MOST_ELEMENTS, Pass, Place, Plan};
 pub(crate) use makes::{
-    Contract, Makes, Moved, Output, Phase, Reduce, Reduction, Scanned, Scanner, Sorter, Tile, VectorAxis,
+    Contract, Counter, Makes, Moved, Output, Phase, Reduce, Reduction, Scanned, Scanner, Sorter, Tile,
+    VectorAxis,
 };
 pub(crate) use picture::{Panel, svg};
 pub(crate) use scan::ScanWork;

@@ -32,7 +32,7 @@ pub(crate) struct Run {
     /// The lowest bit of the digit.
     pub shift: u32,
     pub descending: bool,
-    /// Elements of a row where its number is the key, or how many numbers are counted.
+    /// Elements of a row where its number is the key.
     pub row: usize,
     /// The first bound place of the destination, and how many are bound.
     pub low: usize,
@@ -51,19 +51,8 @@ impl Sorter {
         // An invocation's own table has a fraction of its tile's elements.
         let (each, most) = if meets { (each, group) } else { (each << digit.max(8), TABLES >> digit) };
         let group = group.min(most).min(target.workgroup);
-        let (by_fours, by_row, moved, table) = (false, false, None, None);
-        Sorter { kind, words, digit, group, each, meets, by_fours, by_row, moved, table }
-    }
-
-    /// A pass that counts elements below `bins` by value. With more elements than a tile has, all its tables together
-    /// have at most a thirty-second of them.
-    pub(crate) fn counting(bins: usize, target: Target) -> Sorter {
-        let sorter = Sorter::new(DType::U32, 0, target);
-        let table = bins.next_power_of_two().max(256) as u32;
-        // lavapipe takes 20 s to compile a table of 1024 words in private memory. One of 256 counts has 128.
-        let meets = sorter.meets || table > 256;
-        let each = (32 * table).div_ceil(if meets { sorter.group } else { 1 });
-        Sorter { table: Some(table), each, meets, by_fours: !meets, ..sorter }
+        let (by_fours, by_row, moved) = (false, false, None);
+        Sorter { kind, words, digit, group, each, meets, by_fours, by_row, moved }
     }
 
     /// Elements of a tile.
@@ -107,7 +96,7 @@ impl Plan {
         let (kernel, reads) = Kernel::assemble(&nothing, bound, &[], &loops, walk, target);
         let kernel = Kernel {
             workgroup: [sorter.group, 1],
-            vectors: sorter.table.map_or(sorter.each, |_| 1).div_ceil(LANES as u32),
+            vectors: sorter.each.div_ceil(LANES as u32),
             wide_words: false,
             makes: Makes::Sort(sorter),
             ..kernel
@@ -173,7 +162,6 @@ impl Sorter {
         let of = if self.by_row { "row numbers" } else { "keys" };
         let bits = run.shift..run.shift + self.digit;
         match self.moved {
-            None if self.table.is_some() => format!("elements of tiles of {} counted", self.tile()),
             None => format!("digits of tiles of {} elements counted, bits {bits:?} of {of}", self.tile()),
             Some(_) => format!("elements moved by bits {bits:?} of {of}"),
         }

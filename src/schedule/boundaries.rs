@@ -10,9 +10,9 @@ use smallvec::SmallVec;
 use super::graph::Graph;
 use super::horizontal::{self, Stage};
 use super::loops::Loops;
-use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, own_cost, pack, text_cost};
+use super::{Bounds, LEAST_SPARED, MOST_COST, apart, by_key, costly, own_cost, pack, text_cost};
 use crate::error::Result;
-use crate::ir::{MOST_TURNS, Node, NodeKind, Op, Source};
+use crate::ir::{ByKey, MOST_TURNS, Node, NodeKind, Op, Source};
 use crate::layout::{Layout, Shape};
 use crate::tuning::stages::{ARRAYS, FEW, MOST_AGAIN, MOST_SEARCHES, MOST_STEPS, STORED};
 
@@ -25,8 +25,9 @@ pub(super) struct Found<'a> {
     /// The nodes to store, each after the ones that it needs. They include roots that are reductions with another shape
     /// than the results.
     pub stages: Vec<Stage<'a>>,
-    /// Equal roots with packed operands, if a node reads more tensors than a kernel binds.
-    pub packed: Option<Vec<Arc<Node>>>,
+    /// Equal roots to schedule instead: without counts and reductions by key that the device has no stage for, or with
+    /// packed operands of a node that reads more tensors than a kernel binds.
+    pub instead: Option<Vec<Arc<Node>>>,
 }
 
 /// Finds the boundaries.
@@ -35,6 +36,9 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
         return Ok(Found::default());
     }
     let graph = Graph::new(roots, bounds);
+    if let instead @ Some(_) = by_key::roots(&graph, bounds)? {
+        return Ok(Found { instead, ..Found::default() });
+    }
     let mut stored = apart::find(&graph);
     let loops = Loops::of(&graph);
     loops.store(&graph, &mut stored);
@@ -50,7 +54,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
         search.run()?;
     }
     let Search { graph, mut stored, mut groups, wide, .. } = search;
-    let packed = if wide.is_empty() { None } else { pack::roots(&graph, &wide)? };
+    let instead = if wide.is_empty() { None } else { pack::roots(&graph, &wide)? };
     // The last program computes the results, unless it reads them.
     let is_last = match graph.roots.as_slice() {
         [root] if graph.nodes[*root].kind.is_apart() => roots[0].shape == *shape,
@@ -65,7 +69,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
         graph.roots.iter().for_each(|&root| stored[root] = false);
     }
     groups.extend(loops.groups(&graph, &stored).filter(|group| group.len() > 1));
-    Ok(Found { stages: horizontal::stages(&graph, &stored, &groups), packed })
+    Ok(Found { stages: horizontal::stages(&graph, &stored, &groups), instead })
 }
 
 /// Whether one kernel surely holds some roots, as for most expressions: few operations on operands of one shape, or on
@@ -179,7 +183,7 @@ impl<'a> Search<'a> {
                 self.group(i);
                 Vec::new()
             }
-            NodeKind::Contract(_) | NodeKind::Sort(_) | NodeKind::Segments { .. } => {
+            NodeKind::Contract(_) | NodeKind::Sort(_) | NodeKind::Segments(_) => {
                 for arg in self.graph.args[i].clone() {
                     self.factor(i, arg as usize);
                 }
@@ -257,7 +261,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether a contraction computes an operand where it loads it, which is `of` under views. Not what another kernel
+    /// Whether a contraction or a count computes an operand where it loads it, which is `of` under views. Not what another kernel
     /// reads too. What reads results of stages is better a part of one of these: of a product, or of a softmax.
     fn is_computed_by(&self, reader: usize, operand: usize, of: usize) -> bool {
         let is_op = |&(part, _): &Viewed| {
@@ -269,7 +273,9 @@ impl<'a> Search<'a> {
             }
         };
         let args = self.graph.args[reader].iter().map(|&arg| self.parts[arg as usize].clone());
-        matches!(self.graph.nodes[reader].kind, NodeKind::Contract(_))
+        let kind = &self.graph.nodes[reader].kind;
+        let counts = kind.segments().is_some_and(|own| own.gives == ByKey::Count);
+        (matches!(kind, NodeKind::Contract(_)) || counts)
             && self.graph.reads[of] == 1
             && self.parts[operand].iter().all(is_op)
             && self.size(&args.fold(Vec::new(), union)).fits(self.bounds)

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use super::Bounds;
 use super::graph::Graph;
 use crate::error::Result;
@@ -46,17 +44,5 @@ pub(crate) fn stored(
         let by = if is_common(i, needed[i]) { Needed::By(groups.len() + i) } else { needed[i] };
         graph.args[i].iter().for_each(|&arg| needed[arg as usize].and(by));
     }
-    let mut instead: FxHashMap<*const Node, Arc<Node>> = FxHashMap::default();
-    for (i, &node) in graph.nodes.iter().enumerate() {
-        let known = |arg: &Arc<Node>| instead.get(&Arc::as_ptr(arg)).cloned();
-        let is_replaced = node.args.iter().any(|arg| known(arg).is_some());
-        let mut other = is_replaced.then(|| {
-            node.with(node.args.iter().map(|arg| known(arg).unwrap_or_else(|| arg.clone())).collect())
-        });
-        if is_common(i, needed[i]) {
-            other = Some(store(other.as_ref().unwrap_or(node))?);
-        }
-        instead.extend(other.map(|other| (Arc::as_ptr(node), other)));
-    }
-    Ok(roots.iter().map(|&root| instead.get(&Arc::as_ptr(root)).unwrap_or(root).clone()).collect())
+    graph.replaced(|i, node| if is_common(i, needed[i]) { store(node).map(Some) } else { Ok(None) })
 }

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::Bounds;
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::ir::{Node, NodeKind, ProgramKind};
 use crate::layout::Shape;
 
@@ -116,6 +117,29 @@ fn is_of_row(shape: &[usize], to: &[usize], most: usize) -> bool {
 }
 
 impl Graph<'_> {
+    /// The roots with other nodes in place of some. `each` takes the number of a node and the node, whose operands are
+    /// replaced already.
+    pub(super) fn replaced(
+        &self,
+        mut each: impl FnMut(usize, &Arc<Node>) -> Result<Option<Arc<Node>>>,
+    ) -> Result<Vec<Arc<Node>>> {
+        let mut instead: FxHashMap<*const Node, Arc<Node>> = FxHashMap::default();
+        for (i, &node) in self.nodes.iter().enumerate() {
+            let known = |arg: &Arc<Node>| instead.get(&Arc::as_ptr(arg)).cloned();
+            let is_replaced = node.args.iter().any(|arg| known(arg).is_some());
+            let other = is_replaced.then(|| {
+                node.with(node.args.iter().map(|arg| known(arg).unwrap_or_else(|| arg.clone())).collect())
+            });
+            let other = each(i, other.as_ref().unwrap_or(node))?.or(other);
+            instead.extend(other.map(|other| (Arc::as_ptr(node), other)));
+        }
+        let root = |&root: &usize| {
+            let root = self.nodes[root];
+            instead.get(&Arc::as_ptr(root)).unwrap_or(root).clone()
+        };
+        Ok(self.roots.iter().map(root).collect())
+    }
+
     pub(super) fn is_reduction(&self, i: usize) -> bool {
         self.nodes[i].kind.of_program().is_some()
     }

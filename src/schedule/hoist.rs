@@ -13,7 +13,7 @@ use crate::tuning::hoist::LEAST_RATIO;
 pub(super) fn stage(mut stage: Stage, bounds: Bounds, stages: &mut Vec<Stage>) -> Result<Stage> {
     // The parts of a contraction are its factors, and those of segments are the operands.
     let is_of_parts =
-        |kind: &ProgramKind| matches!(kind, ProgramKind::Contract { .. } | ProgramKind::Segments { .. });
+        |kind: &ProgramKind| matches!(kind, ProgramKind::Contract { .. } | ProgramKind::Segments(..));
     for program in stage.programs_mut().iter_mut().filter(|program| !is_of_parts(&program.kind)) {
         if let Some(rest) = without_parts(program, bounds, stages)? {
             *program = rest;

@@ -5,6 +5,7 @@
 //!
 //! | pass | a stage for |
 //! | --- | --- |
+//! | [`by_key`] | sorts, counts and blocks of elements that are reduced by key |
 //! | [`boundaries`] | parts too long for a kernel, with too many operands, or read through several views |
 //! | [`apart`], [`loops`] | values that several kernels would compute; values of one loop |
 //! | [`pack`] | operands of one operation that reads more tensors than a kernel binds |
@@ -17,6 +18,7 @@
 mod after;
 mod apart;
 mod boundaries;
+mod by_key;
 mod common;
 mod graph;
 mod hoist;
@@ -87,6 +89,9 @@ pub(crate) struct Bounds {
     pub shared: usize,
     /// Bytes of a tensor that is bound whole, however often it is read.
     pub whole: u64,
+    /// Whether a stage reduces elements by key. Else a stage counts at most [`MOST_COUNTED`](crate::tuning::segments)
+    /// keys, and nothing more.
+    pub by_key: bool,
 }
 
 /// A schedule that is kept with its root.
@@ -129,10 +134,10 @@ impl Schedule {
                 false => (roots, shape),
             };
         let found = boundaries::find(roots, shape, bounds)?;
-        match found.packed {
+        match found.instead {
             None => Schedule::of_stages(roots, shape, bounds, found.stages),
-            // Repeats until nothing is left to pack.
-            Some(packed) => Schedule::new(&packed.iter().collect::<Vec<_>>(), shape, bounds),
+            // Repeats until nothing is left to replace.
+            Some(roots) => Schedule::new(&roots.iter().collect::<Vec<_>>(), shape, bounds),
         }
     }
 

@@ -23,20 +23,7 @@ pub(super) fn roots(graph: &Graph<'_>, wide: &[usize]) -> Result<Option<Vec<Arc<
     if instead.is_empty() {
         return Ok(None);
     }
-    for &node in &graph.nodes {
-        let known = |arg: &Arc<Node>| instead.get(&Arc::as_ptr(arg)).unwrap_or(arg).clone();
-        if !instead.contains_key(&Arc::as_ptr(node))
-            && node.args.iter().any(|arg| !Arc::ptr_eq(arg, &known(arg)))
-        {
-            let other = node.with(node.args.iter().map(known).collect());
-            instead.insert(Arc::as_ptr(node), other);
-        }
-    }
-    let root = |&root: &usize| {
-        let root = graph.nodes[root];
-        instead.get(&Arc::as_ptr(root)).unwrap_or(root).clone()
-    };
-    Ok(Some(graph.roots.iter().map(root).collect()))
+    graph.replaced(|i, _| Ok(instead.get(&Arc::as_ptr(graph.nodes[i])).cloned())).map(Some)
 }
 
 /// Whether an operand is, or will be, a tensor with a storage of its own.

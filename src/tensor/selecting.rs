@@ -8,19 +8,27 @@ use crate::dtype::{DType, Element, Float, Kind};
 use crate::error::{Result, bail, called};
 use crate::expr::{AnyExpr, Expr, IntoExpr, ReduceOptions, Side};
 use crate::ir::Scalar;
+use crate::layout::AxisIndex;
 
-/// The result of [`unique`](Expr::unique).
+/// The result of [`unique`](Expr::unique) and [`unique_along`](Expr::unique_along).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Unique<V, I> {
-    /// The different elements, sorted.
+    /// The different elements or slices, sorted.
     pub values: V,
     /// How often each of them occurs.
     pub counts: I,
-    /// For each element, in the operand's shape, the index of its value.
+    /// For each element, in the operand's shape, or each slice, the index of its value.
     pub inverse: I,
-    /// The row-major place of the first element with each value.
+    /// The row-major place of the first element with each value, or the index of the first slice.
     pub indices: I,
+}
+
+impl Unique<AnyTensor, AnyTensor> {
+    fn typed<T: Element>(self) -> Unique<Tensor<T>, Tensor<u32>> {
+        let [counts, inverse, indices] = [self.counts, self.inverse, self.indices].map(Tensor::face);
+        Unique { values: Tensor::face(self.values), counts, inverse, indices }
+    }
 }
 
 impl AnyExpr {
@@ -102,37 +110,51 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn unique(&self) -> Result<Unique<AnyTensor, AnyTensor>> {
-        called(Location::caller(), || {
-            let flat = self.flat()?;
-            let order = flat.argsort(0).eval()?;
-            let (n, sorted) = (flat.shape()?[0], flat.take(&order, 0).eval()?);
-            let call = |name: &str, operands: &[&AnyExpr]| {
-                AnyExpr::call(name, &operands.iter().map(|&own| own.clone()).collect::<Vec<_>>())
-            };
-            let number = |value: usize| AnyExpr::scalar(DType::U32, value as u64);
-            // An element that differs from the one before it is a new value. All NaN are one value.
-            let place = order.index(0).cast(DType::U32);
-            let before = if n == 0 { sorted.expr() } else { sorted.roll([1], [0]) };
-            let mut is_new = call("ne", &[&sorted, &before]);
-            if sorted.dtype().kind() == Kind::Float {
-                let are_nan = call("and", &[&call("is_nan", &[&sorted]), &call("is_nan", &[&before])]);
-                is_new = call("and", &[&is_new, &call("not", &[&are_nan])]);
-            }
-            let is_new = call("or", &[&is_new, &call("eq", &[&place, &number(0)])]).eval()?;
-            let first = is_new.true_places(None)?.eval()?;
-            let ends = AnyExpr::concat(&[first.expr(), number(n).broadcast_to([1])], 0);
-            let counts = call("sub", &[&ends.slice(0, 1..), &first]);
-            let number_of = is_new.cast(DType::U32).reduce("cumsum", [0], ReduceOptions::default());
-            let number_of = call("sub", &[&number_of, &number(1)]);
-            // The place of each element in sorted order.
-            let inverse = number_of.take(order.argsort(0), 0);
-            let lengths: Vec<isize> = self.shape()?.iter().map(|&n| n as isize).collect();
-            Ok(Unique {
-                values: sorted.take(&first, 0).eval()?,
-                counts: counts.eval()?,
-                inverse: inverse.reshape(lengths).eval()?,
-                indices: order.take(&first, 0).eval()?,
-            })
+        let at = Location::caller();
+        called(at, || {
+            let (flat, shape) = (self.flat()?, self.shape()?);
+            flat.distinct(&flat, 0, shape.iter().map(|&n| n as isize).collect(), at)
+        })
+    }
+
+    /// The different slices along an axis ([`Expr::unique_along`]).
+    ///
+    /// # Errors
+    /// As [`Expr::unique_along`].
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[2, 9, 1, 5, 2, 9], [3, 2])?);
+    /// assert_eq!(x.unique_along(0)?.values.to_vec::<i32>()?, [1, 5, 2, 9]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn unique_along(&self, axis: impl AxisIndex) -> Result<Unique<AnyTensor, AnyTensor>> {
+        let (axis, at) = (axis.signed(), Location::caller());
+        called(at, || self.distinct(&self.dense_rank(axis).eval()?.into(), axis, vec![-1], at))
+    }
+
+    /// The different slices along an axis, by a key of each. `inverse` has these lengths.
+    fn distinct(
+        &self,
+        keys: &AnyExpr,
+        axis: isize,
+        lengths: Vec<isize>,
+        at: &'static Location<'static>,
+    ) -> Result<Unique<AnyTensor, AnyTensor>> {
+        let (n, order) = (keys.shape()?[0], keys.argsort(0).eval()?);
+        let is_new = keys.take(&order, 0).eval()?.is_new(at)?.eval()?;
+        let first = is_new.true_places(None)?.eval()?;
+        let end = AnyExpr::scalar(DType::U32, n as u64).broadcast_to([1]);
+        let ends = AnyExpr::concat(&[first.expr(), end], 0);
+        let counts = AnyExpr::call("sub", &[ends.slice(0, 1..), first.expr()]);
+        let indices = order.take(&first, 0).eval()?;
+        Ok(Unique {
+            values: self.take(&indices, axis).eval()?,
+            counts: counts.eval()?,
+            inverse: is_new.numbered_back(&order, at)?.reshape(lengths).eval()?,
+            indices,
         })
     }
 
@@ -164,12 +186,10 @@ impl AnyExpr {
             _ => (DType::F32, 1.0 / 128.0),
         };
         let number = |value: f64| AnyExpr::scalar(wide, value);
-        // Rounding moves an element by less than a bin, so its bin is the computed one or a neighbour: edges decide.
-        let place = if (low.abs() + high.abs()) * unit * 4.0 < step && bins < 1 << 20 {
-            let of =
-                op("mul", &op("sub", &flat.cast(wide), &number(low)), &number(1.0 / step)).cast(DType::I32);
-            let whole = |value: usize| AnyExpr::scalar(DType::I32, value as u64);
-            let of = AnyExpr::call("clamp", &[of, whole(0), whole(bins - 1)]);
+        // Rounding moves an element by less than half a bin, so of the edges the nearest one decides.
+        let place = if (low.abs() + high.abs()) * unit * 8.0 < step && bins < 1 << 20 {
+            let distance = op("mul", &op("sub", &flat.cast(wide), &number(low)), &number(1.0 / step));
+            let nearest = AnyExpr::call("round", &[distance]);
             // An edge is computed where that makes the same bits, and else looked up.
             let is_same = |i: usize| {
                 let distance = i as f32 * step as f32;
@@ -177,24 +197,20 @@ impl AnyExpr {
                 // Adapters may flush subnormal numbers.
                 own == edge(i) as f32 && [distance, own].iter().all(|x| *x == 0.0 || x.is_normal())
             };
-            let is_computed = dtype == DType::F32 && (0..=bins).all(is_same);
-            let edge_of = |of: &AnyExpr| match is_computed {
-                true => op("add", &op("mul", &of.cast(dtype), &number(step)), &number(low)),
-                false => edges.take(of, 0),
+            let bin = op("max", &nearest.cast(DType::I32), &AnyExpr::scalar(DType::I32, -1));
+            let edge = match dtype == DType::F32 && (0..=bins).all(is_same) {
+                true => op("add", &op("mul", &nearest, &number(step)), &number(low)),
+                false => edges.take(&bin, 0),
             };
-            let of = op("sub", &of, &op("lt", &flat, &edge_of(&of)).cast(DType::I32));
-            let next = edge_of(&op("add", &of, &whole(1)));
-            op("add", &of, &op("ge", &flat, &next).cast(DType::I32))
+            op("sub", &bin, &op("lt", &flat, &edge).cast(DType::I32))
         } else {
             let after = edges.searchsorted(&flat, Side::Right).cast(DType::I32);
             op("sub", &after, &AnyExpr::scalar(DType::I32, 1))
         };
-        // The last bin has both edges.
-        let last = AnyExpr::scalar(DType::I32, bins as u64 - 1);
-        let [first, end] = [0, bins as isize].map(|i| edges.slice(0, i..i + 1).squeeze(0));
-        let is_inside = op("and", &op("ge", &flat, &first), &op("le", &flat, &end));
-        let place = op("min", &place, &last).cast(DType::U32);
-        Ok((is_inside.select(place, AnyExpr::scalar(DType::U32, u32::MAX)), edges))
+        // The last bin has both edges. Elements below the first one have a negative place.
+        let place = op("min", &place, &AnyExpr::scalar(DType::I32, bins as u64 - 1));
+        let is_inside = op("le", &flat, &AnyExpr::scalar(dtype, high));
+        Ok((is_inside.select(place, AnyExpr::scalar(DType::I32, -1)).cast(DType::U32), edges))
     }
 
     /// The number of elements in each bin, and the edges of the bins ([`Expr::histogram`]).
@@ -349,8 +365,26 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn unique(&self) -> Result<Unique<Tensor<T>, Tensor<u32>>> {
-        let Unique { values, counts, inverse, indices } = self.untyped().unique()?;
-        let [counts, inverse, indices] = [counts, inverse, indices].map(Tensor::face);
-        Ok(Unique { values: Tensor::face(values), counts, inverse, indices })
+        self.untyped().unique().map(Unique::typed)
+    }
+
+    /// The different slices along an axis, sorted: their elements are compared in row-major order (NumPy `unique` with
+    /// `axis`; ONNX `Unique`). With the count and the index of the first of each, and for each slice along the axis the
+    /// index of its value. Zeros are equal, and so are all NaN; NumPy tells slices with NaN apart. The number of values
+    /// is read back.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[2, 9, 1, 5, 2, 9], [3, 2])?;
+    /// let found = x.unique_along(0)?;
+    /// assert_eq!((found.values.to_vec()?, found.counts.to_vec()?), (vec![1, 5, 2, 9], vec![1, 2]));
+    /// assert_eq!((found.inverse.to_vec()?, found.indices.to_vec()?), (vec![1, 0, 1], vec![1, 0]));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn unique_along(&self, axis: impl AxisIndex) -> Result<Unique<Tensor<T>, Tensor<u32>>> {
+        self.untyped().unique_along(axis).map(Unique::typed)
     }
 }

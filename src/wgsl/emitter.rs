@@ -2,6 +2,7 @@
 
 use super::bodies::Bodies;
 use super::fences::Fences;
+use super::text::line;
 use crate::ir::{ByValue, Value};
 use crate::plan::{Access, Kernel, Operand, Origin, Role, Stride, Walk};
 
@@ -50,5 +51,18 @@ impl<'a> Emitter<'a> {
     pub(super) fn value(&self, value: Value, vector: u32) -> String {
         let suffix = if self.shared[value] { String::new() } else { self.suffix(vector) };
         format!("v{}{suffix}", self.number(value))
+    }
+
+    /// The entry point of an invocation whose workgroup has a tile of elements, or that has one itself, and `number`,
+    /// the tile's.
+    pub(super) fn numbered_tile(&mut self, group: u32, meets: bool) {
+        line!(self.text, "@compute @workgroup_size({group})");
+        let local = "@builtin(local_invocation_index) local: u32";
+        line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
+        match meets {
+            true => line!(self.text, "    let number = id.y * p.pitch + id.x;"),
+            false => line!(self.text, "    let number = (id.y * p.pitch + id.x) * {group}u + local;"),
+        }
+        line!(self.text, "    if (number >= p.count) {{ return; }}");
     }
 }

@@ -48,7 +48,7 @@ impl Fences {
         let types = kernel.operands.iter().map(|operand| operand.dtype);
         // A reduction reads its values: numbers by arithmetic, or ranks by bits.
         let read: Vec<Value> = match &kernel.makes {
-            Makes::Elements | Makes::Sort(_) => Vec::new(),
+            Makes::Elements | Makes::Sort(_) | Makes::Count(_) => Vec::new(),
             Makes::Reduce(reduce) => reduce.reductions().map(|own| own.value).collect(),
             Makes::Scan(_) => kernel.results.to_vec(),
             Makes::Contract(_) => kernel.results[..2].to_vec(),

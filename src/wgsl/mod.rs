@@ -10,6 +10,7 @@ mod bodies;
 mod combine;
 mod contract;
 mod coordinates;
+mod count;
 mod elementwise;
 mod emit;
 mod emitter;

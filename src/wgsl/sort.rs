@@ -6,151 +6,169 @@
 use super::emitter::Emitter;
 use super::text::line;
 use crate::ir::KeyKind;
-use crate::plan::Sorter;
+use crate::plan::{Moved, Sorter};
 
-impl Emitter<'_> {
-    pub(super) fn sort(&mut self, sorter: &Sorter) {
-        let Sorter { digit, group, each, words, .. } = *sorter;
-        let (digits, tile) = (1_u32 << digit, sorter.tile());
-        let (is_table, is_packed) = (sorter.table.is_some(), sorter.kind == KeyKind::Bool);
-        // This many invocations add up the counts of a digit, each for a section.
-        let sections = (group / digits).max(1);
-        let section = group / sections;
-        let mut inputs = (0..).map(|i| format!("in{i}"));
-        let mut input =
-            |is_read: bool| if is_read { inputs.next().unwrap_or_default() } else { String::new() };
-        let values = input(sorter.reads_values());
-        let indices = input(sorter.reads_indices());
-        let offsets = input(sorter.moved.is_some());
-        // The words of an element, and its index.
-        let load = |text: &mut String, values_too: bool, index_too: bool| {
-            if !sorter.by_fours {
-                line!(text, "        let at = first + k;");
-            }
-            match words {
-                _ if !values_too => {}
-                _ if is_packed => {
-                    line!(text, "        let low = ({values}[at / 4u] >> (at % 4u * 8u)) & 1u;");
-                }
-                1 if sorter.by_fours => line!(text, "        let low = four[k % 4u];"),
-                1 => line!(text, "        let low = {values}[at];"),
-                _ => {
-                    line!(text, "        let low = {values}[at * 2u];");
-                    line!(text, "        let high = {values}[at * 2u + 1u];");
-                }
-            }
-            match (index_too, sorter.reads_indices()) {
-                (false, _) => {}
-                (true, true) if sorter.by_fours => line!(text, "        let index = indices[k % 4u];"),
-                (true, true) => line!(text, "        let index = {indices}[at];"),
-                (true, false) => line!(text, "        let index = p.start + before + k;"),
-            }
-        };
-        let moved = sorter.moved.unwrap_or_default();
-        let moves = |text: &mut String, place: &str| {
-            line!(text, "        let to = {place} - p.low;");
-            line!(text, "        if (to < p.size) {{");
-            let mut results = ["result", "result1"].into_iter().peekable();
-            if let Some(result) = results.next_if(|_| moved.values) {
-                match words {
-                    1 => line!(text, "            {result}[to] = low;"),
-                    _ => {
-                        line!(text, "            {result}[to * 2u] = low;");
-                        line!(text, "            {result}[to * 2u + 1u] = high;");
-                    }
-                }
-            }
-            if let Some(result) = results.next().filter(|_| moved.indices) {
-                let index = if moved.of_row { "index % p.row" } else { "index" };
-                line!(text, "            {result}[to] = {index};");
-            }
-            line!(text, "        }}");
-        };
+/// This many invocations add up the counts of a digit, each for a section of the tile.
+fn sections(pass: &Pass<'_>) -> u32 {
+    (pass.sorter.group / pass.digits).max(1)
+}
 
-        match sorter.table {
-            Some(table) if sorter.meets => {
-                line!(self.text, "var<workgroup> table: array<atomic<u32>, {table}>;\n");
-            }
-            Some(_) => {}
-            None if !sorter.meets && is_packed => {}
-            None => line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits),
-        }
-        if sorter.meets && !is_table {
-            line!(self.text, "var<workgroup> sums: array<u32, {}>;", digits * sections);
-            // The digit of each element, and then its destination.
-            line!(self.text, "var<workgroup> places: array<u32, {tile}>;\n");
-        }
-        let of = match (sorter.by_row, words) {
+/// The texts of a pass.
+struct Pass<'a> {
+    sorter: &'a Sorter,
+    /// The names of its operands: elements, their indices, and the destinations of digits. Empty if it has none.
+    values: String,
+    indices: String,
+    offsets: String,
+    digits: u32,
+}
+
+impl Pass<'_> {
+    fn moved(&self) -> Moved {
+        self.sorter.moved.unwrap_or_default()
+    }
+
+    /// What the key of an element is made of.
+    fn of(&self) -> &'static str {
+        match (self.sorter.by_row, self.sorter.words) {
             (true, _) => "index",
             (_, 2) => "low, high",
             _ => "low",
-        };
-        if !is_table && (sorter.meets || !is_packed) {
-            let parameters = of.replace(',', ": u32,");
-            line!(self.text, "fn digit({parameters}: u32) -> u32 {{");
+        }
+    }
+
+    /// Loads the words of an element, and its index.
+    fn load(&self, text: &mut String, values_too: bool, index_too: bool) {
+        let Pass { sorter, values, indices, .. } = self;
+        if !sorter.by_fours {
+            line!(text, "        let at = first + k;");
+        }
+        match sorter.words {
+            _ if !values_too => {}
+            _ if sorter.kind == KeyKind::Bool => {
+                line!(text, "        let low = ({values}[at / 4u] >> (at % 4u * 8u)) & 1u;");
+            }
+            1 if sorter.by_fours => line!(text, "        let low = four[k % 4u];"),
+            1 => line!(text, "        let low = {values}[at];"),
+            _ => {
+                line!(text, "        let low = {values}[at * 2u];");
+                line!(text, "        let high = {values}[at * 2u + 1u];");
+            }
+        }
+        match (index_too, sorter.reads_indices()) {
+            (false, _) => {}
+            (true, true) if sorter.by_fours => line!(text, "        let index = indices[k % 4u];"),
+            (true, true) => line!(text, "        let index = {indices}[at];"),
+            (true, false) => line!(text, "        let index = p.start + before + k;"),
+        }
+    }
+
+    /// Moves an element to a place.
+    fn store(&self, text: &mut String, place: &str) {
+        let moved = self.moved();
+        line!(text, "        let to = {place} - p.low;");
+        line!(text, "        if (to < p.size) {{");
+        let mut results = ["result", "result1"].into_iter().peekable();
+        if let Some(result) = results.next_if(|_| moved.values) {
+            match self.sorter.words {
+                1 => line!(text, "            {result}[to] = low;"),
+                _ => {
+                    line!(text, "            {result}[to * 2u] = low;");
+                    line!(text, "            {result}[to * 2u + 1u] = high;");
+                }
+            }
+        }
+        if let Some(result) = results.next().filter(|_| moved.indices) {
+            let index = if moved.of_row { "index % p.row" } else { "index" };
+            line!(text, "            {result}[to] = {index};");
+        }
+        line!(text, "        }}");
+    }
+}
+
+impl Emitter<'_> {
+    pub(super) fn sort(&mut self, sorter: &Sorter) {
+        let Sorter { digit, group, meets, .. } = *sorter;
+        let (digits, tile, is_packed) = (1_u32 << digit, sorter.tile(), sorter.kind == KeyKind::Bool);
+        let mut inputs = (0..).map(|i| format!("in{i}"));
+        let mut input =
+            |is_read: bool| if is_read { inputs.next().unwrap_or_default() } else { String::new() };
+        let [values, indices, offsets] =
+            [sorter.reads_values(), sorter.reads_indices(), sorter.moved.is_some()].map(&mut input);
+        let pass = Pass { sorter, values, indices, offsets, digits };
+        let selects = !meets && is_packed;
+        if !selects {
+            line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits);
+        }
+        if meets {
+            line!(self.text, "var<workgroup> sums: array<u32, {}>;", digits * sections(&pass));
+            // The digit of each element, and then its destination.
+            line!(self.text, "var<workgroup> places: array<u32, {tile}>;\n");
+        }
+        if !selects {
+            line!(self.text, "fn digit({}: u32) -> u32 {{", pass.of().replace(',', ": u32,"));
             match sorter.by_row {
                 true => line!(self.text, "    let key = index / p.row;"),
                 false => self.key(sorter),
             }
             line!(self.text, "    return (key >> (p.shift & 31u)) & {}u;\n}}\n", digits - 1);
         }
-
-        line!(self.text, "@compute @workgroup_size({group})");
-        let local = "@builtin(local_invocation_index) local: u32";
-        line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
-        match sorter.meets {
-            true => line!(self.text, "    let number = id.y * p.pitch + id.x;"),
-            false => line!(self.text, "    let number = (id.y * p.pitch + id.x) * {group}u + local;"),
-        }
-        line!(self.text, "    if (number >= p.count) {{ return; }}");
-        if is_table {
-            line!(self.text, "    let first = number * {tile}u;");
-            line!(self.text, "    let size = min(p.length - first, {tile}u);");
-            line!(self.text, "    let own = (p.before + number) * p.row;");
-            return self.counted(sorter);
-        }
+        self.numbered_tile(group, meets);
         line!(self.text, "    let row = number / p.tiles;");
         line!(self.text, "    let tile = number % p.tiles;");
         line!(self.text, "    let before = tile * {tile}u;");
         line!(self.text, "    let first = row * p.length + before;");
         line!(self.text, "    let size = min(p.length - before, {tile}u);");
         line!(self.text, "    let counted = row * {digits}u * p.all + p.before + tile;");
-        if !sorter.meets && is_packed {
-            return self.selected(sorter, &offsets);
+        match (selects, meets) {
+            (true, _) => self.selected(sorter, &pass.offsets),
+            (_, true) => self.together(&pass),
+            _ => self.in_sequence(&pass),
         }
-        if !sorter.meets {
-            let each = format!("    for (var d = 0u; d < {digits}u; d += 1u)");
-            let begin =
-                if sorter.moved.is_some() { format!("{offsets}[counted + d * p.all]") } else { "0u".into() };
-            line!(self.text, "{each} {{ counts[d * {group}u + local] = {begin}; }}");
-            if sorter.by_fours {
-                line!(self.text, "    for (var begun = 0u; begun < size; begun += 4u) {{");
-                for (name, of) in [("four", &values), ("indices", &indices)] {
-                    if !of.is_empty() {
-                        line!(self.text, "        let {name} = {of}[(first + begun) / 4u];");
-                    }
+    }
+
+    /// An invocation's own tile, from begin to end.
+    fn in_sequence(&mut self, pass: &Pass<'_>) {
+        let Pass { sorter, offsets, digits, .. } = pass;
+        let group = sorter.group;
+        let each = format!("    for (var d = 0u; d < {digits}u; d += 1u)");
+        let begin =
+            if sorter.moved.is_some() { format!("{offsets}[counted + d * p.all]") } else { "0u".into() };
+        line!(self.text, "{each} {{ counts[d * {group}u + local] = {begin}; }}");
+        if sorter.by_fours {
+            line!(self.text, "    for (var begun = 0u; begun < size; begun += 4u) {{");
+            for (name, of) in [("four", &pass.values), ("indices", &pass.indices)] {
+                if !of.is_empty() {
+                    line!(self.text, "        let {name} = {of}[(first + begun) / 4u];");
                 }
-                line!(self.text, "        for (var k = begun; k < min(begun + 4u, size); k += 1u) {{");
-            } else {
-                line!(self.text, "    for (var k = 0u; k < size; k += 1u) {{");
             }
-            load(self.text, sorter.reads_values(), sorter.by_row || moved.indices);
-            line!(self.text, "        let own = digit({of}) * {group}u + local;");
-            line!(self.text, "        let place = counts[own];");
-            line!(self.text, "        counts[own] = place + 1u;");
-            if sorter.moved.is_some() {
-                moves(self.text, "place");
-            }
-            line!(self.text, "    }}{}", if sorter.by_fours { " }" } else { "" });
-            if sorter.moved.is_none() {
-                line!(self.text, "{each} {{ result[counted + d * p.all] = counts[d * {group}u + local]; }}");
-            }
-            line!(self.text, "}}");
-            return;
+            line!(self.text, "        for (var k = begun; k < min(begun + 4u, size); k += 1u) {{");
+        } else {
+            line!(self.text, "    for (var k = 0u; k < size; k += 1u) {{");
         }
+        pass.load(self.text, sorter.reads_values(), sorter.by_row || pass.moved().indices);
+        line!(self.text, "        let own = digit({}) * {group}u + local;", pass.of());
+        line!(self.text, "        let place = counts[own];");
+        line!(self.text, "        counts[own] = place + 1u;");
+        if sorter.moved.is_some() {
+            pass.store(self.text, "place");
+        }
+        line!(self.text, "    }}{}", if sorter.by_fours { " }" } else { "" });
+        if sorter.moved.is_none() {
+            line!(self.text, "{each} {{ result[counted + d * p.all] = counts[d * {group}u + local]; }}");
+        }
+        line!(self.text, "}}");
+    }
+
+    /// A workgroup's tile, whose digits are in workgroup memory.
+    fn together(&mut self, pass: &Pass<'_>) {
+        let Pass { sorter, offsets, digits, .. } = pass;
+        let Sorter { group, each, .. } = **sorter;
+        let sections = sections(pass);
+        let section = group / sections;
         line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
-        load(self.text, !sorter.by_row, sorter.by_row);
-        line!(self.text, "        places[k] = digit({of});");
+        pass.load(self.text, !sorter.by_row, sorter.by_row);
+        line!(self.text, "        places[k] = digit({});", pass.of());
         line!(self.text, "    }}");
         line!(
             self.text,
@@ -202,8 +220,8 @@ impl Emitter<'_> {
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
         line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
-        load(self.text, moved.values, moved.indices);
-        moves(self.text, "places[k]");
+        pass.load(self.text, pass.moved().values, pass.moved().indices);
+        pass.store(self.text, "places[k]");
         line!(self.text, "    }}\n}}");
     }
 
@@ -242,46 +260,6 @@ impl Emitter<'_> {
             line!(self.text, "        result[clamp(to, begin + 1u, end) - 1u - p.low] = last;");
         }
         line!(self.text, "    }}\n}}");
-    }
-
-    /// Counts the elements of a tile in the tile's own table.
-    fn counted(&mut self, sorter: &Sorter) {
-        let group = sorter.group;
-        let each = |text: &mut String, body: &str| {
-            line!(text, "    for (var k = local; k < p.row; k += {group}u) {{ {body} }}");
-        };
-        if !sorter.meets {
-            // Two counts in a word. What is not counted adds 0.
-            line!(self.text, "    var table: array<u32, {}>;", sorter.table.unwrap_or(0) / 2);
-            line!(self.text, "    for (var k = 0u; k < size; k += 4u) {{");
-            line!(self.text, "        let keys = in0[(first + k) / 4u];");
-            line!(
-                self.text,
-                "        let ones = select(vec4<u32>(0u), vec4<u32>(1u), keys < vec4<u32>(p.row)) << (keys % 2u * 16u);"
-            );
-            for (lane, name) in ["x", "y", "z", "w"].into_iter().enumerate() {
-                let one = format!("select(0u, ones.{name}, k + {lane}u < size)");
-                line!(
-                    self.text,
-                    "        table[keys.{name} / 2u % {}u] += {one};",
-                    sorter.table.unwrap_or(0) / 2
-                );
-            }
-            line!(self.text, "    }}");
-            line!(self.text, "    for (var k = 0u; k < p.row; k += 1u) {{");
-            line!(self.text, "        result[own + k] = (table[k / 2u] >> (k % 2u * 16u)) & 0xffffu;");
-            line!(self.text, "    }}\n}}");
-            return;
-        }
-        each(self.text, "atomicStore(&table[k], 0u);");
-        line!(self.text, "    workgroupBarrier();");
-        line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
-        line!(self.text, "        let key = in0[first + k];");
-        line!(self.text, "        if (key < p.row) {{ atomicAdd(&table[key], 1u); }}");
-        line!(self.text, "    }}");
-        line!(self.text, "    workgroupBarrier();");
-        each(self.text, "result[own + k] = atomicLoad(&table[k]);");
-        line!(self.text, "}}");
     }
 
     /// The lines that make the word of a `key` that has the digit, from the word `low` and, for two words, `high`, as

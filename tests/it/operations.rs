@@ -330,7 +330,20 @@ const SORTED: &[(&str, &str, &str, &str, &str)] = &[
         "nonzero",
         "NonZero",
     ),
-    ("unique", "The different elements, with counts and places; evaluates.", "unique", "unique", "Unique"),
+    (
+        "unique",
+        "The different elements, with counts and places, or slices: `unique_along`; evaluates.",
+        "unique",
+        "unique",
+        "Unique",
+    ),
+    (
+        "dense_rank",
+        "For each slice along an axis, how many different slices are less.",
+        "unique",
+        "unique",
+        "-",
+    ),
     ("bincount", "How many elements are 0, 1 and so on, u32.", "bincount", "bincount", "-"),
     (
         "histogram",

@@ -445,12 +445,19 @@ fn histograms() {
         let mut random = Random(6);
         let values: Vec<f32> = (0..3000)
             .map(|i| match i % 50 {
-                0 => [f32::NAN, f32::INFINITY, -0.0, 1.0, -1.0, 0.3][i / 50 % 6],
+                0 => [f32::NAN, f32::INFINITY, -0.0, 1.0, -1.0, 0.3, f32::NEG_INFINITY, -1e30][i / 50 % 8],
                 _ => (random.below(2000) as f32 - 1000.0) / 900.0,
             })
             .collect();
         let x = viewed(device, &values, &[60, 50], &mut random);
-        for (bins, low, high) in [(1, -1.0, 1.0), (10, -1.0, 1.0), (256, 0.0, 0.3), (7, 1.0, 1.0)] {
+        for (bins, low, high) in [
+            (1, -1.0, 1.0),
+            (10, -1.0, 1.0),
+            (256, 0.0, 0.3),
+            (7, 1.0, 1.0),
+            (128, -1.0, 1.0),
+            (9, 1000.0, 1000.001),
+        ] {
             let (counts, edges) = x.histogram(bins, (low, high)).unwrap();
             let (low, high) = if low == high { (low - 0.5, high + 0.5) } else { (low, high) };
             let step = (high - low) / bins as f64;
@@ -462,6 +469,17 @@ fn histograms() {
             let count = |bin: usize| values.iter().filter(|&&x| is_in(x, bin)).count() as u32;
             agrees(&edges, device, &all, &format!("edges of {bins} bins"));
             agrees(&counts, device, &(0..bins).map(count).collect::<Vec<u32>>(), &format!("{bins} bins"));
+        }
+        // Edges and the numbers beside them, where rounding is coarse.
+        for (bins, low, high) in [(2000, -0.7, 0.9), (3000, 7.0, 7.1)] {
+            let edges = x.histogram(bins, (low, high)).unwrap().1.to_vec().unwrap();
+            let values: Vec<f32> = edges.iter().flat_map(|&x| [x.next_down(), x, x.next_up()]).collect();
+            let mut all = vec![0_u32; bins];
+            for &value in values.iter().filter(|&&x| edges[0] <= x && x <= edges[bins]) {
+                all[edges.partition_point(|&edge| edge <= value).min(bins) - 1] += 1;
+            }
+            let x = device.upload(&values, [3 * (bins + 1)]).unwrap();
+            agrees(&x.histogram(bins, (low, high)).unwrap().0, device, &all, &format!("{bins} edges"));
         }
         let (x, y) = (
             device.upload(&[0.0_f32, 0.6, 1.0, 2.0], [4]).unwrap(),
@@ -512,6 +530,11 @@ fn mistakes_are_errors() {
         x.segment_sum(&x, 2).into(),
         ErrorKind::Operation,
         "segment_sum takes keys that are integers, not f32: cast them first",
+    );
+    says(
+        AnyExpr::from(&x).segment("segment_median", &i, 2),
+        ErrorKind::Operation,
+        "no reduction by key is called 'segment_median'",
     );
     says(
         AnyExpr::from(&i).segment_mean(&i, 2),

@@ -523,6 +523,74 @@ fn unique() {
     });
 }
 
+/// Slices along an axis: their numbers in sorted order, by comparing elements one after another.
+#[test]
+fn unique_slices() {
+    fn check<T: Sorted>(device: &Device, shape: &[usize], axis: usize, random: &mut Random) {
+        // Few values, so that slices are equal from element to element.
+        let some: Vec<T> = (0..3).map(|_| T::drawn(random)).collect();
+        let values: Vec<T> = (0..shape.iter().product()).map(|_| some[random.below(3)]).collect();
+        let (n, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
+        let of = |all: &[T], n: usize, i: usize| -> Vec<T> {
+            all.chunks((n * inner).max(1)).flat_map(|run| run[i * inner..(i + 1) * inner].to_vec()).collect()
+        };
+        let slices: Vec<Vec<T>> = (0..n).map(|i| of(&values, n, i)).collect();
+        let compare = |a: &[T], b: &[T]| {
+            a.iter().zip(b).map(|(a, b)| a.order(b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|&a, &b| compare(&slices[a], &slices[b]));
+        let (mut indices, mut counts, mut inverse) = (Vec::<u32>::new(), Vec::new(), vec![0; n]);
+        for i in order {
+            if indices.last().is_none_or(|&last| compare(&slices[last as usize], &slices[i]).is_ne()) {
+                indices.push(i as u32);
+                counts.push(0);
+            }
+            *counts.last_mut().unwrap() += 1;
+            inverse[i] = indices.len() as u32 - 1;
+        }
+        let x = viewed(device, &values, shape, random);
+        let what = format!("unique of {} {shape:?} along {axis}", T::DTYPE);
+        let ranks = x.dense_rank(axis as isize - shape.len() as isize);
+        agrees(&ranks, device, &inverse, &what);
+        let found = x.unique_along(axis).unwrap();
+        agrees(&found.indices, device, &indices, &what);
+        agrees(&found.counts, device, &counts, &what);
+        agrees(&found.inverse, device, &inverse, &what);
+        assert_eq!((found.values.shape()[axis], found.inverse.shape().rank()), (indices.len(), 1), "{what}");
+        let got = found.values.to_vec().unwrap();
+        for (k, &i) in indices.iter().enumerate() {
+            let bits = |slice: &[T]| slice.iter().map(|x| x.own_bits()).collect::<Vec<u64>>();
+            assert_eq!(bits(&of(&got, indices.len(), k)), bits(&slices[i as usize]), "{what}");
+        }
+    }
+    on_every_device(|device| {
+        let mut random = Random(14);
+        for (case, (shape, axis)) in [
+            (&[60, 3][..], 0),
+            (&[4, 50, 2], 1),
+            (&[3, 1, 2], 1),
+            (&[40], 0),
+            (&[3, 0], 0),
+            (&[0, 3], 0),
+            (&[1100, 5], 0),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            check::<f32>(device, shape, axis, &mut random);
+            if takes(case, device) {
+                check::<i8>(device, shape, axis, &mut random);
+            }
+        }
+        check::<bool>(device, &[5, 70], 1, &mut random);
+        let x = device.zeros::<f32>([2, 3]).unwrap();
+        let says = |error: zerostride::Error| assert_eq!(error.kind(), ErrorKind::Axis);
+        says(x.unique_along(2).unwrap_err());
+        says(x.dense_rank(-3).eval().unwrap_err());
+    });
+}
+
 /// How many of some numbers are equal to each one below `bins`.
 fn counts(bins: usize, numbers: impl Iterator<Item = usize>) -> Vec<u32> {
     let mut counts = vec![0; bins];

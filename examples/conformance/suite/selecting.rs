@@ -65,14 +65,17 @@ fn evaluate(device: &Device, case: &Value) -> Result<Vec<AnyTensor>> {
         }
         ("NonZero", _) => Ok(vec![x.nonzero()?]),
         ("Unique", _) => {
-            let Unique { values, counts, inverse, indices, .. } = x.unique()?;
+            let along = case["axis"].as_i64().map(|axis| axis as isize);
+            let found = along.map_or_else(|| x.unique(), |axis| x.unique_along(axis))?;
+            let Unique { values, counts, inverse, indices, .. } = found;
             if case["sorted"].as_i64() != Some(0) {
                 return Ok(vec![values, indices, inverse, counts]);
             }
             // In the order of first occurrences.
             let order = indices.argsort(0);
             let of = |x: AnyTensor| x.take(&order, 0).eval();
-            Ok(vec![of(values)?, of(indices)?, order.argsort(0).take(inverse, 0).eval()?, of(counts)?])
+            let values = values.take(&order, along.unwrap_or(0)).eval()?;
+            Ok(vec![values, of(indices)?, order.argsort(0).take(inverse, 0).eval()?, of(counts)?])
         }
         ("GatherElements", [indices]) => {
             let (axis, own) = ((axis(0) + rank as isize) as usize % rank, indices.shape()?);

@@ -23,7 +23,7 @@ fn tensor(dtype: DType, shape: &[usize]) -> AnyTensor {
     AnyTensor::new(device, storage, dtype, layout)
 }
 
-const BOUNDS: Bounds = Bounds { operands: 7, row: 1, shared: 64, whole: u64::MAX };
+const BOUNDS: Bounds = Bounds { operands: 7, row: 1, shared: 64, whole: u64::MAX, by_key: false };
 
 fn schedule(expr: &AnyExpr, shape: &Shape) -> Schedule {
     Schedule::new(&[expr.node().unwrap()], shape, BOUNDS).unwrap()

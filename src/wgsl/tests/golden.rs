@@ -123,7 +123,7 @@ pub(super) fn cumsum<T: Element>(
 /// The plan of an expression whose rows are stages.
 pub(super) fn scheduled(expr: &AnyExpr) -> Schedule {
     let node = expr.node().unwrap();
-    let bounds = Bounds { operands: usize::MAX, row: 1, shared: 64, whole: u64::MAX };
+    let bounds = Bounds { operands: usize::MAX, row: 1, shared: 64, whole: u64::MAX, by_key: false };
     Schedule::new(&[node], &node.shape, bounds).unwrap()
 }
 
@@ -149,6 +149,13 @@ fn sort(target: Target, expr: &AnyExpr, pass: &str) -> Launched {
     let is_it = |dispatch: &&Dispatch| dispatch.pass.as_ref().is_some_and(|form| form.starts_with(pass));
     let dispatch = commands.dispatches.iter().find(is_it).unwrap();
     Launched::of(dispatch.plan.clone(), dispatch.writes[0].elements)
+}
+
+/// Counts of bins between a bound of which a table has the numbers.
+fn bins() -> AnyExpr {
+    let (x, edges) = (zeros::<f32, 1>([100_000]), zeros::<f32, 1>([2]));
+    let bin = ((&x - 0.5) * 64.0).cast::<i32>();
+    x.ge(edges.slice(0, 0..1)).select(bin, -1).bincount(64).into()
 }
 
 /// Sums by key, of leaves on no device.
@@ -318,7 +325,10 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
             "counted_llvmpipe",
             sort(HOST, &zeros::<u32, 1>([100_000 * n]).bincount(200).into(), "elements of tiles"),
         ),
-        // Numbers of true elements, and elements of segments, which are the adapter's where no leaf is the CPU path's.
+        // Bins, computed where they are counted.
+        ("histogram", sort(GPU, &bins(), "elements of tiles")),
+        ("histogram_llvmpipe", sort(HOST, &bins(), "elements of tiles")),
+        // Numbers of true elements, and elements of segments.
         ("truths", sort(GPU, &zeros::<bool, 1>([1000]).nonzero_padded(10, 0).into(), "elements moved")),
         (
             "truths_llvmpipe",

@@ -1,0 +1,118 @@
+//! Searches: places in sorted elements, and elements among others.
+
+use std::panic::Location;
+
+use super::any::{apply, or_mistake};
+use super::both::on_both;
+use super::{AnyExpr, Expr, IntoExpr};
+use crate::dtype::{DType, Element, Kind};
+use crate::error::{Result, bail};
+use crate::ir::Op;
+
+/// The side of equal elements on which a value is placed in sorted elements (NumPy `searchsorted`).
+///
+/// ```
+/// use zerostride::{Device, Side};
+///
+/// let sorted = Device::cpu().upload(&[1, 2, 2, 3], [4])?;
+/// assert_eq!(sorted.searchsorted(2, Side::Left).item()?, 1);
+/// assert_eq!(sorted.searchsorted(2, Side::Right).item()?, 3);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// Before them.
+    #[default]
+    Left,
+    /// After them.
+    Right,
+}
+
+impl AnyExpr {
+    fn searched(&self, values: &AnyExpr, side: Side, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let (sorted, dtype, shape) = (self.shape()?, self.dtype()?, values.shape()?);
+        let other = values.dtype()?;
+        if dtype != other {
+            bail!(
+                Operation,
+                "searchsorted takes operands of one type and got {dtype} and {other}: cast one of them"
+            );
+        }
+        let [length] = sorted[..] else {
+            bail!(Shape, "searchsorted in {sorted}: the sorted operand has one axis");
+        };
+        let zero = self.cast(DType::I32).of_constant(0, shape, at)?;
+        if length == 0 || shape.contains(&0) {
+            return Ok(zero.cast(DType::U32));
+        }
+        let Ok(most) = i32::try_from(length) else {
+            bail!(
+                Limit,
+                "searchsorted in {sorted}: the sorted operand has fewer than 2^31 elements, so search a slice"
+            );
+        };
+        // The count of elements before the value, bit by bit from the highest.
+        let number = |value: i32| AnyExpr::scalar(DType::I32, value);
+        let turns = most.ilog2() + 1;
+        let first = number(1 << (turns - 1));
+        let (most, one) = (number(most), number(1));
+        let table = self.shared();
+        let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], at);
+        let found = AnyExpr::repeat(turns, &[zero, first], |state| {
+            let [count, bit] = state else { return state.to_vec() };
+            let next = op(Op::Add, count, bit);
+            let index = op(Op::Sub, &op(Op::Min, &next, &most), &one);
+            let element = or_mistake(table.found(&[index], at), at);
+            let is_before = match side {
+                Side::Left => op(Op::Lt, &element, values),
+                Side::Right => op(Op::Le, &element, values),
+            };
+            // NaN is the greatest.
+            let is_before = match dtype.kind() {
+                Kind::Float => {
+                    let is_nan = apply(Op::IsNan, &[values], at);
+                    let is_last = match side {
+                        Side::Right => is_nan,
+                        Side::Left => {
+                            let is_number = apply(Op::Not, &[&apply(Op::IsNan, &[&element], at)], at);
+                            op(Op::And, &is_nan, &is_number)
+                        }
+                    };
+                    op(Op::Or, &is_before, &is_last)
+                }
+                _ => is_before,
+            };
+            let is_more = op(Op::And, &op(Op::Le, &next, &most), &is_before);
+            vec![apply(Op::Select, &[&is_more, &next, count], at), op(Op::Shr, bit, &one)]
+        });
+        Ok(found[0].cast(DType::U32))
+    }
+
+    fn among(&self, test: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let test = test.reshape([-1]);
+        let Some(last) = test.shape()?[0].checked_sub(1) else {
+            return self.cast(DType::Bool).of_constant(0, self.shape()?, at);
+        };
+        let sorted = test.sort(0).shared();
+        let place = sorted.searched(self, Side::Left, at)?.cast(DType::I32);
+        let place = apply(Op::Min, &[&place, &AnyExpr::scalar(DType::I32, last as i64)], at);
+        Ok(apply(Op::Eq, &[&sorted.found(&[place], at)?, self], at))
+    }
+}
+
+on_both! {
+    /// Searches in sorted elements. NaN is the greatest.
+    examples "# use zerostride::{AnyExpr, Side};
+let x = AnyExpr::from(device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?);\nlet y = AnyExpr::from(device.upload(&[1.0_f32, 2.5], [2])?);",
+        "# use zerostride::Side;
+let x = device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?;\nlet y = device.upload(&[1.0_f32, 2.5], [2])?;";
+    /// For each value the number of elements of this sorted axis before it, which is where the value would be inserted (NumPy
+    /// `searchsorted`, and `digitize` with sorted bins; PyTorch `bucketize`). Without sorted elements the result has no
+    /// meaning.
+    #[doc(alias = "digitize")]
+    #[doc(alias = "bucketize")]
+    searchsorted(; values, side: Side) -> u32, "x.sort(0).searchsorted(&y, Side::Right)" => "[2, 3]",
+        |x, at| x.searched(values, side, at);
+    /// Whether each element equals one of some others, of any shape (NumPy `isin`). NaN equals none.
+    isin(; test) -> bool, "x.isin(&y)" => "[false, true, false, true]", |x, at| x.among(test, at);
+}

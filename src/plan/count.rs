@@ -1,0 +1,81 @@
+//! Counts of keys below a number: a kernel computes the keys of a tile, and counts them in the tile's own table.
+
+use smallvec::SmallVec;
+
+use super::access::{Access, Chooser, Store};
+use super::fields::{self, Field, SortNumber};
+use super::grid::workgroups;
+use super::kernel::Kernel;
+use super::launch::{Launch, Place, Plan};
+use super::makes::{Counter, Makes};
+use super::reading::{Bound, Reading};
+use super::target::Target;
+use super::walk::{Together, Walk};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::ir::Program;
+use crate::layout::{Layout, Nest};
+
+/// Words of workgroup memory for the tables of invocations.
+const TABLES: u32 = 4096;
+
+impl Counter {
+    /// With more elements than a tile has, all tables together have at most a thirty-second of them.
+    pub(crate) fn new(bins: usize, target: Target) -> Counter {
+        let table = bins.next_power_of_two().max(256) as u32;
+        // lavapipe takes 20 s to compile a table of 1024 words in private memory. One of 256 counts has 128.
+        let meets = target.tuning.meets || table > 256;
+        let group = target.tuning.sort[1].min(target.workgroup);
+        let group = if target.tuning.meets { group } else { group.min(TABLES) };
+        Counter { table, group, each: (32 * table).div_ceil(if meets { group } else { 1 }), meets }
+    }
+
+    /// Elements of a tile.
+    pub(crate) fn tile(&self) -> usize {
+        (self.each * if self.meets { self.group } else { 1 }) as usize
+    }
+}
+
+impl Plan {
+    /// Plans the counts of a program's values, of which `before` tiles have other tables. `None` if the kernel would
+    /// gather lanes, or take long for some elements.
+    pub(crate) fn count(
+        program: &Program,
+        counter: Counter,
+        (bins, before): (usize, usize),
+        target: Target,
+    ) -> Result<Option<Plan>> {
+        let row_major = Layout::contiguous(&program.shape)?;
+        let layouts = program.inputs.iter().map(|input| &input.layout);
+        let layouts: SmallVec<[&Layout; 8]> = std::iter::once(&row_major).chain(layouts).collect();
+        let loops = Nest::ordered(&program.shape, &layouts);
+        let reading = Reading::of(program, Place::Fresh);
+        let chooser = Chooser { loops: &loops, walk: Walk::Flat, together: Together::Apart, vectors: 1 };
+        let (accesses, _) = reading.accesses(program, &chooser, Store::Vector, target);
+        let bound = Bound::of(program, &reading, &accesses)?;
+        let is_side_by_side = accesses.iter().all(|access| matches!(access, Access::Vector | Access::Splat));
+        if !is_side_by_side || !bound.fits(1, target) || program.steps.iter().any(|step| step.body.is_some())
+        {
+            return Ok(None);
+        }
+        let walk = (Walk::Flat, Store::Lanes, SmallVec::new());
+        let (kernel, reads) = Kernel::assemble(program, bound, &accesses, &loops, walk, target);
+        let (workgroup, makes) = ([counter.group, 1], Makes::Count(counter));
+        let kernel = Kernel { workgroup, out: DType::U32, makes, ..kernel };
+        let length = loops.count();
+        let tiles = length.div_ceil(counter.tile());
+        let invocations = if counter.meets { tiles * counter.group as usize } else { tiles };
+        let [x, y] = workgroups(&program.shape, invocations, counter.group, target)?;
+        let words = fields::words(&kernel, &loops, program, |field| match *field {
+            Field::Count => tiles as u32,
+            Field::Pitch => x as u32,
+            Field::Sort(SortNumber::Length) => length as u32,
+            Field::Sort(SortNumber::Before) => before as u32,
+            Field::Sort(SortNumber::Row) => bins as u32,
+            _ => 0,
+        });
+        let launch = Launch { words, groups: [x as u32, y as u32, 1] };
+        let moved = (program.read_bytes() + tiles * bins * size_of::<u32>()) as u64;
+        Ok(Some(Plan { kernel, launch, reads, loops, moved, work: program.work_moving(moved) }))
+    }
+}

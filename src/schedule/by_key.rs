@@ -1,0 +1,322 @@
+//! Counts and reductions by key, of devices that have no stage for them ([`Bounds::by_key`]).
+//!
+//! A stable sort by key makes runs of equal keys. A run's end is a search away, so its length counts the key. A scatter
+//! takes the last element of each run. A segment reduces each run in the order of a row
+//! ([`ReduceAxes`](crate::ir::ReduceAxes)), all runs at once: block by block, or by steps that combine an element with
+//! the element at a fixed distance, if both are in one block of one run.
+
+use std::collections::hash_map::Entry;
+use std::panic::Location;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::Bounds;
+use super::graph::Graph;
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::expr::{AnyExpr, Outside, Payload, ReduceOptions, Side, apply, bits, combined};
+use crate::ir::{ACCUMULATORS, BLOCK, ByKey, Node, Op, ReduceOp, Segments};
+use crate::tuning::segments::{MOST_COUNTED, MOST_MASKED};
+
+/// The roots of a graph with sorts in place of nodes that the device has no stage for. `None` if there are no such
+/// nodes.
+pub(super) fn roots(graph: &Graph<'_>, bounds: Bounds) -> Result<Option<Vec<Arc<Node>>>> {
+    let of = |node: &Arc<Node>| match (node.kind.segments(), node.args.last()) {
+        (Some(own), Some(keys)) => Some((own, Arc::as_ptr(keys))),
+        _ => None,
+    };
+    let is_stage = |own: Segments| bounds.by_key || is_counted(own);
+    if graph.nodes.iter().all(|node| of(node).is_none_or(|(own, _)| is_stage(own))) {
+        return Ok(None);
+    }
+    // One sort for what one node of keys reduces, and for its counts.
+    let mut known: FxHashMap<(*const Node, Segments), Runs> = FxHashMap::default();
+    let replaced = graph.replaced(|i, node| {
+        let Some((own, address)) = of(graph.nodes[i]) else { return Ok(None) };
+        let mut others = graph.nodes.iter().filter_map(|node| of(node));
+        let is_moved = others.any(|(other, keys)| keys == address && other.gives != ByKey::Count);
+        if !is_moved && is_stage(own) {
+            return Ok(None);
+        }
+        let operand = |i: usize| AnyExpr::new(Ok(node.args[i].clone()), Location::caller());
+        let all = Segments { gives: ByKey::Count, ..own };
+        let runs = match known.entry((address, all)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Runs::new(&operand(node.args.len() - 1), all, is_moved)?),
+        };
+        let made = match own.gives {
+            ByKey::Count => runs.totals.cast(DType::U32).unsqueeze(1),
+            ByKey::Last => runs.last(&operand(0))?,
+            ByKey::Reduced(op) => runs.by(op, &operand(0))?,
+        };
+        Ok(Some(made.node()?.clone()))
+    });
+    replaced.map(Some)
+}
+
+/// Whether an adapter counts keys in tables.
+fn is_counted(own: Segments) -> bool {
+    own.gives == ByKey::Count && own.count <= MOST_COUNTED && !own.are_sorted
+}
+
+fn number(value: usize) -> AnyExpr {
+    AnyExpr::scalar(DType::I32, value as u64)
+}
+
+/// `count` elements of the first axis.
+fn part(x: &AnyExpr, from: usize, count: usize) -> AnyExpr {
+    x.slice(0, from as isize..(from + count) as isize)
+}
+
+/// The distances at which elements of a block are combined: first whole rows of accumulators, then halves of a row.
+fn distances(count: usize) -> (Vec<usize>, Vec<usize>) {
+    let rows = (ACCUMULATORS..BLOCK).step_by(ACCUMULATORS).filter(|&row| row < count).collect();
+    let halves = (0..ACCUMULATORS.ilog2()).rev().map(|bit| 1 << bit).filter(|&half| half < count).collect();
+    (rows, halves)
+}
+
+/// How many elements past the first `count` the steps of a reduction read.
+fn beyond(count: usize) -> usize {
+    let (rows, halves) = distances(count);
+    rows.last().unwrap_or(&0) + halves.iter().sum::<usize>()
+}
+
+/// Numbers of elements along an axis. The last one is repeated for the steps that read beyond it.
+fn numbers(count: usize) -> AnyExpr {
+    let all = AnyExpr::coordinate([count + beyond(count)], 0);
+    apply(Op::Min, &[&all, &number(count - 1)], Location::caller())
+}
+
+/// Elements sorted by key, in runs of equal keys below `count`. Elements without a key are last.
+struct Runs {
+    /// Keys that are not below the count are it, and the numbers of elements sorted by key. `None` if they lie so.
+    order: Option<[AnyExpr; 2]>,
+    /// The sorted keys.
+    keys: AnyExpr,
+    /// The first place of each key's run, and the end of the last run.
+    starts: AnyExpr,
+    /// The number of elements of each key, and whether tables count them.
+    totals: AnyExpr,
+    is_counted: bool,
+    elements: usize,
+    count: usize,
+    at: &'static Location<'static>,
+}
+
+/// For each element its place in its run and the length of that run, as columns.
+struct Places {
+    place: AnyExpr,
+    total: AnyExpr,
+}
+
+impl Runs {
+    /// Runs of a column of keys. `is_moved` says whether the order is needed beside the counts.
+    fn new(column: &AnyExpr, own: Segments, is_moved: bool) -> Result<Runs> {
+        let (count, at, all) = (own.count, Location::caller(), column.squeeze(1));
+        let (order, keys) = if own.are_sorted {
+            // Keys below 0 are first.
+            let dtype = all.dtype()?;
+            let least = if dtype.kind() == Kind::Signed { -1 } else { 0 };
+            let [least, end] = [least, count as i64].map(|value| AnyExpr::scalar(dtype, value));
+            (None, apply(Op::Clamp, &[&all, &least, &end], at))
+        } else {
+            let end = AnyExpr::scalar(DType::U32, count as u64);
+            let bins = apply(Op::Min, &[&all.cast(DType::U32), &end], at);
+            let sorted = |what| bins.by_few_bits(what, false, bits(count), usize::MAX, at);
+            if is_moved {
+                let order = sorted(Payload::Indices)?.shared();
+                let keys = bins.found(&[order.cast(DType::I32)], at)?;
+                (Some([bins, order]), keys)
+            } else {
+                (None, sorted(Payload::Keys)?)
+            }
+        };
+        let (keys, elements) = (keys.cast(DType::I32).shared(), all.shape()?[0]);
+        let starts = keys.searchsorted(AnyExpr::coordinate([count + 1], 0), Side::Left);
+        let starts = starts.cast(DType::I32).shared();
+        let is_counted = is_counted(own);
+        let totals = match is_counted {
+            true => AnyExpr::by_key(own, &[column], at)?.squeeze(1).cast(DType::I32),
+            false => apply(Op::Sub, &[&part(&starts, 1, count), &part(&starts, 0, count)], at),
+        };
+        Ok(Runs { order, keys, starts, totals: totals.shared(), is_counted, elements, count, at })
+    }
+
+    /// The rows of values of each key, reduced.
+    fn by(&self, op: ReduceOp, values: &AnyExpr) -> Result<AnyExpr> {
+        let (n, width, count) = (self.elements, self.elements.min(BLOCK), self.count);
+        if (n / BLOCK + count) * width > MOST_MASKED * n {
+            return self.reduced(op, values);
+        }
+        let first = part(&self.starts, 0, 1);
+        match &self.order {
+            None => self.blocks(op, values, &|place| Ok(self.op(Op::Add, place, &first)), &self.totals, n),
+            // Totals are counted, so nothing else needs the order: elements move with their keys.
+            Some([bins, _]) if self.is_counted && values.shape()?[1] == 1 && values.is_moved()? => {
+                let moved = Payload::Others(&values.reshape([-1]));
+                let moved = bins.by_few_bits(moved, false, bits(count), usize::MAX, self.at)?;
+                self.blocks(op, &moved.unsqueeze(1).shared(), &|place| Ok(place.clone()), &self.totals, n)
+            }
+            Some([_, order]) => {
+                let row = |place: &AnyExpr| order.found(std::slice::from_ref(place), self.at);
+                self.blocks(op, values, &row, &self.totals, n)
+            }
+        }
+    }
+
+    fn op(&self, op: Op, a: &AnyExpr, b: &AnyExpr) -> AnyExpr {
+        apply(op, &[a, b], self.at)
+    }
+
+    /// The rows of values of some elements, given by their numbers in sorted order.
+    fn values(&self, values: &AnyExpr, numbers: &AnyExpr) -> Result<AnyExpr> {
+        let last = self.elements - 1;
+        let inside = apply(Op::Clamp, &[numbers, &number(0), &number(last)], self.at);
+        let order =
+            self.order.as_ref().map_or(Ok(inside.clone()), |[_, order]| order.found(&[inside], self.at))?;
+        values.taken(&order, 0, Outside::Nearest, self.at)
+    }
+
+    /// The last row of values of each key.
+    fn last(&self, values: &AnyExpr) -> Result<AnyExpr> {
+        self.values(values, &self.op(Op::Sub, &part(&self.starts, 1, self.count), &number(1)))
+    }
+
+    /// The rows of values of each key, reduced.
+    fn reduced(&self, op: ReduceOp, values: &AnyExpr) -> Result<AnyExpr> {
+        let dtype = values.dtype()?;
+        let numbers = [numbers(self.elements)];
+        let key = match &self.order {
+            Some(_) => self.keys.found(&numbers, self.at)?,
+            None => part(&self.starts, 1, self.count).searchsorted(&numbers[0], Side::Right).cast(DType::I32),
+        };
+        let next = self.op(Op::Min, &self.op(Op::Add, &key, &number(1)), &number(self.count));
+        let start = self.starts.found(&[key], self.at)?;
+        let end = self.starts.found(&[next], self.at)?;
+        let column = |x: AnyExpr| x.unsqueeze(1).shared();
+        let own = AnyExpr::coordinate(start.shape()?.clone(), 0);
+        let places = Places {
+            place: column(self.op(Op::Sub, &own, &start)),
+            total: column(self.op(Op::Sub, &end, &start)),
+        };
+        let first = part(&self.starts, 0, self.count);
+        let first = self.op(Op::Min, &first, &number(self.elements - 1));
+        let values = self.values(values, &numbers[0])?.shared();
+        let made = self.folded(op, &values, &places, self.elements, &first)?;
+        let there = self.op(Op::Gt, &self.totals, &number(0)).unsqueeze(1);
+        let made = there.select(made, AnyExpr::constant(dtype, op.identity(dtype)));
+        let is_sum = op == ReduceOp::Sum && dtype.kind() == Kind::Float;
+        Ok(if is_sum { self.op(Op::Add, &made, &AnyExpr::scalar(dtype, 0.0)) } else { made })
+    }
+
+    /// The rows of values of each key, reduced block by block. Rows are found by places in sorted order. No run has more
+    /// than `longest` elements. Each block of a run is a row of an expression, and past its end there is the identity,
+    /// which changes no bit. The blocks' values are the next round's.
+    fn blocks(
+        &self,
+        op: ReduceOp,
+        values: &AnyExpr,
+        row: &dyn Fn(&AnyExpr) -> Result<AnyExpr>,
+        totals: &AnyExpr,
+        longest: usize,
+    ) -> Result<AnyExpr> {
+        let (width, elements) = (longest.min(BLOCK), values.shape()?[0]);
+        let sums = |x: &AnyExpr| x.reduce("cumsum", [0], ReduceOptions::default()).shared();
+        let found = |table: &AnyExpr, index: &AnyExpr| table.found(std::slice::from_ref(index), self.at);
+        let is_last = longest <= BLOCK;
+        let block = number(BLOCK);
+        let cuts = self.op(Op::Div, &self.op(Op::Add, totals, &number(BLOCK - 1)), &block).shared();
+        let (key, before) = if is_last {
+            (AnyExpr::coordinate([self.count], 0), number(0))
+        } else {
+            let number_of = AnyExpr::coordinate([elements / BLOCK + self.count], 0);
+            let ends = sums(&cuts);
+            let key = ends.searchsorted(&number_of, Side::Right).cast(DType::I32);
+            let key = self.op(Op::Min, &key, &number(self.count - 1)).shared();
+            let first = self.op(Op::Sub, &found(&ends, &key)?, &found(&cuts, &key)?);
+            // Rows past the last block are past the end of any run.
+            let own =
+                self.op(Op::Min, &self.op(Op::Sub, &number_of, &first), &number(longest.div_ceil(BLOCK)));
+            let before = self.op(Op::Mul, &own, &block);
+            (key, before)
+        };
+        let total = found(totals, &key)?;
+        let length = self.op(Op::Sub, &total, &before).shared();
+        let start = self.op(Op::Sub, &found(&sums(totals), &key)?, &total);
+        let start = self.op(Op::Add, &start, &before).shared();
+        let own = AnyExpr::coordinate([key.shape()?[0], width], 1);
+        let place = self.op(Op::Add, &start.unsqueeze(1), &own);
+        let place = apply(Op::Clamp, &[&place, &number(0), &number(elements - 1)], self.at);
+        let is_there = self.op(Op::Lt, &own, &length.unsqueeze(1)).unsqueeze(2);
+        let dtype = values.dtype()?;
+        let rows = values.taken(&row(&place)?, 0, Outside::Nearest, self.at)?;
+        let rows = is_there.select(rows, AnyExpr::constant(dtype, op.identity(dtype)));
+        let made = rows.reduce(op.name(), [1], ReduceOptions::default());
+        match is_last {
+            true => Ok(made),
+            false => {
+                self.blocks(op, &made.shared(), &|place| Ok(place.clone()), &cuts, longest.div_ceil(BLOCK))
+            }
+        }
+    }
+
+    /// The reduced rows of some runs, given by their first elements among `count` elements. `values` has more rows,
+    /// which the steps read.
+    fn folded(
+        &self,
+        op: ReduceOp,
+        values: &AnyExpr,
+        Places { place, total }: &Places,
+        count: usize,
+        wanted: &AnyExpr,
+    ) -> Result<AnyExpr> {
+        let (rows, halves) = distances(count);
+        let mut size = count + halves.iter().sum::<usize>();
+        let (place, total) = (part(place, 0, size), part(total, 0, size));
+        let lane = self.op(Op::Rem, &place, &number(BLOCK)).shared();
+        let rest = self.op(Op::Add, &self.op(Op::Sub, &total, &place), &lane);
+        let length = self.op(Op::Min, &rest, &number(BLOCK)).shared();
+        let mut made = part(values, 0, size);
+        for row in rows {
+            let is_there = self.op(Op::Lt, &self.op(Op::Add, &lane, &number(row)), &length);
+            let both = combined(op, &made, &part(values, row, size), self.at)?;
+            made = is_there.select(both, &made);
+        }
+        for half in halves {
+            made = made.shared();
+            size -= half;
+            let (own, lane, length) = (part(&made, 0, size), part(&lane, 0, size), part(&length, 0, size));
+            let beside = self.op(Op::Lt, &self.op(Op::Add, &lane, &number(half)), &length);
+            let is_there = self.op(Op::And, &beside, &self.op(Op::Lt, &lane, &number(half)));
+            made = is_there.select(combined(op, &own, &part(&made, half, size), self.at)?, own);
+        }
+        let made = made.shared();
+        let found = made.taken(wanted, 0, Outside::Nearest, self.at)?;
+        if count <= BLOCK {
+            return Ok(found);
+        }
+        // Runs of several blocks go another round, whose elements are their blocks: fewer than `2 * count / BLOCK`.
+        let (lane, place, total) = (part(&lane, 0, count), part(&place, 0, count), part(&total, 0, count));
+        let is_long = self.op(Op::Gt, &total, &number(BLOCK));
+        let is_next = self.op(Op::And, &is_long, &self.op(Op::Eq, &lane, &number(0))).reshape([-1]).shared();
+        let few = 2 * count / BLOCK;
+        let index = is_next
+            .true_first(None, few, self.at)?
+            .found(&[numbers(few)], self.at)?
+            .cast(DType::I32)
+            .shared();
+        let next = |x: &AnyExpr| x.taken(&index, 0, Outside::Nearest, self.at);
+        let blocks = self.op(Op::Add, &next(&total)?, &number(BLOCK - 1));
+        let places = Places {
+            place: self.op(Op::Div, &next(&place)?, &number(BLOCK)).shared(),
+            total: self.op(Op::Div, &blocks, &number(BLOCK)).shared(),
+        };
+        let exclusive = ReduceOptions::default().exclusive();
+        let before = is_next.cast(DType::U32).reduce("cumsum", [0], exclusive).cast(DType::I32);
+        let further =
+            self.op(Op::Min, &before.taken(wanted, 0, Outside::Nearest, self.at)?, &number(few - 1));
+        let further = self.folded(op, &next(&made)?.shared(), &places, few, &further)?;
+        Ok(is_long.taken(wanted, 0, Outside::Nearest, self.at)?.select(further, found))
+    }
+}
