@@ -105,6 +105,7 @@ fn field(field: &Field) -> String {
             Number::Positions => "positions",
             Number::PositionsFactor => "positions_factor",
             Number::PositionsShift => "positions_shift",
+            Number::Items => "items",
             Number::PositionStride => "position_stride",
             Number::Vectors => "vectors",
             Number::VectorsFactor => "vectors_factor",
