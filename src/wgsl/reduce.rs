@@ -46,6 +46,7 @@ impl Emitter<'_> {
         if reduce.tile.repeats {
             line!(self.text, "\n@compute @workgroup_size({})", self.kernel.workgroup[0]);
             line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{");
+            line!(self.text, "    p = words;");
             line!(self.text, "    let first = (id.y * p.pitch + id.x) * p.items;");
             line!(self.text, "    let end = min(first + p.items, p.count);");
             line!(self.text, "    for (var item = first; item < end; item++) {{ reduce(item); }}");

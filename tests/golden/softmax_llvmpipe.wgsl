@@ -9,7 +9,8 @@ struct Params {
     zero: u32,
 }
 
-@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(0) var<uniform> words: Params;
+var<private> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<vec2<u64>>;
 @group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
 
@@ -263,6 +264,7 @@ fn reduce(item: u32) {
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    p = words;
     let first = (id.y * p.pitch + id.x) * p.items;
     let end = min(first + p.items, p.count);
     for (var item = first; item < end; item++) { reduce(item); }

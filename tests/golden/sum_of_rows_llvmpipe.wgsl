@@ -11,7 +11,8 @@ struct Params {
     zero: u32,
 }
 
-@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(0) var<uniform> words: Params;
+var<private> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<f32>;
 @group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
 @group(0) @binding(3) var<storage, read> in1: array<vec2<u64>>;
@@ -61,43 +62,58 @@ fn element0(c0: u32, at: u32) -> Values0 {
 fn reduce(item: u32) {
     let c0 = item;
     let zero = vec4<u32>(p.zero);
-    var f0 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
-    var held0_f0 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
-    var held1_f0 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
-    for (var turn_lane_of = 0u; turn_lane_of < 4u; turn_lane_of++) {
-        let lane_of = (((turn_lane_of >> 0u) & 1u) << 1u) | (((turn_lane_of >> 1u) & 1u) << 0u);
-        let begin0 = lane_of;
-        let end0 = (p.row + 3u) / 4u;
-        var a0_0 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
-        var a0_1 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
-        var a0_2 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
-        var a0_3 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
-        for (var at = begin0; at < end0; at += 16u) {
-            let e0_0_0 = element0(c0, at);
-            let e0_0_1 = element0(c0, at + 4u);
-            let e0_0_2 = element0(c0, at + 8u);
-            let e0_0_3 = element0(c0, at + 12u);
-            a0_0 = combine0(a0_0, e0_0_0);
-            a0_1 = combine0(a0_1, e0_0_1);
-            a0_2 = combine0(a0_2, e0_0_2);
-            a0_3 = combine0(a0_3, e0_0_3);
-        }
-        a0_0 = combine0(a0_0, a0_2);
-        a0_1 = combine0(a0_1, a0_3);
-        a0_0 = combine0(a0_0, a0_1);
-        var own_f0 = a0_0;
-        if ((turn_lane_of & 1u) == 0u) {
-            held0_f0 = own_f0;
-        } else {
-            own_f0 = combine0(held0_f0, own_f0);
-            if ((turn_lane_of & 2u) == 0u) {
-                held1_f0 = own_f0;
-            } else {
-                own_f0 = combine0(held1_f0, own_f0);
-                f0 = own_f0;
-            }
-        }
+    let begin0 = 0u;
+    let end0 = (p.row + 3u) / 4u;
+    var a0_0 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_1 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_2 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_3 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_4 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_5 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_6 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_7 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_8 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_9 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_10 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_11 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_12 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_13 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_14 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var a0_15 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    for (var at = begin0; at < end0; at += 16u) {
+        a0_0 = combine0(a0_0, element0(c0, at));
+        a0_1 = combine0(a0_1, element0(c0, at + 1u));
+        a0_2 = combine0(a0_2, element0(c0, at + 2u));
+        a0_3 = combine0(a0_3, element0(c0, at + 3u));
+        a0_4 = combine0(a0_4, element0(c0, at + 4u));
+        a0_5 = combine0(a0_5, element0(c0, at + 5u));
+        a0_6 = combine0(a0_6, element0(c0, at + 6u));
+        a0_7 = combine0(a0_7, element0(c0, at + 7u));
+        a0_8 = combine0(a0_8, element0(c0, at + 8u));
+        a0_9 = combine0(a0_9, element0(c0, at + 9u));
+        a0_10 = combine0(a0_10, element0(c0, at + 10u));
+        a0_11 = combine0(a0_11, element0(c0, at + 11u));
+        a0_12 = combine0(a0_12, element0(c0, at + 12u));
+        a0_13 = combine0(a0_13, element0(c0, at + 13u));
+        a0_14 = combine0(a0_14, element0(c0, at + 14u));
+        a0_15 = combine0(a0_15, element0(c0, at + 15u));
     }
+    a0_0 = combine0(a0_0, a0_8);
+    a0_1 = combine0(a0_1, a0_9);
+    a0_2 = combine0(a0_2, a0_10);
+    a0_3 = combine0(a0_3, a0_11);
+    a0_4 = combine0(a0_4, a0_12);
+    a0_5 = combine0(a0_5, a0_13);
+    a0_6 = combine0(a0_6, a0_14);
+    a0_7 = combine0(a0_7, a0_15);
+    a0_0 = combine0(a0_0, a0_4);
+    a0_1 = combine0(a0_1, a0_5);
+    a0_2 = combine0(a0_2, a0_6);
+    a0_3 = combine0(a0_3, a0_7);
+    a0_0 = combine0(a0_0, a0_2);
+    a0_1 = combine0(a0_1, a0_3);
+    a0_0 = combine0(a0_0, a0_1);
+    var f0 = a0_0;
     f0 = combine0(f0, Values0(f0.v0.zwxy));
     f0 = combine0(f0, Values0(f0.v0.yxwz));
     let v2 = positive_zero_f32(f0.v0);
@@ -106,6 +122,7 @@ fn reduce(item: u32) {
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    p = words;
     let first = (id.y * p.pitch + id.x) * p.items;
     let end = min(first + p.items, p.count);
     for (var item = first; item < end; item++) { reduce(item); }
