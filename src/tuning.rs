@@ -239,6 +239,11 @@ pub(crate) mod reduce {
     /// SwiftShader.
     pub(crate) const COLUMNS: usize = 4;
 
+    /// The rows or blocks of an invocation of the host's processor, if this many invocations keep it busy. Four blocks of
+    /// a dot product take 0.87 of `x + 1` on lavapipe, one 1.06; eight rows of eight values 0.48, one 0.58.
+    pub(crate) const MOST_ITEMS: usize = 8;
+    pub(crate) const MANY: usize = 4096;
+
     /// The most blocks of a row that one invocation reads.
     pub(crate) const MOST_BLOCKS: usize = 4;
 

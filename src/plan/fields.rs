@@ -79,6 +79,8 @@ pub(crate) enum Number {
     /// Values of a row, and the number of rows.
     Row,
     Rows,
+    /// Rows, or partial results, that an invocation has one after another.
+    Items,
     /// Vectors of rows, if lanes lie in several, and their divisor.
     Columns,
     ColumnsFactor,
@@ -150,9 +152,10 @@ impl SortNumber {
 }
 
 impl Number {
-    const ALL: [Number; 12] = [
+    const ALL: [Number; 13] = [
         Number::Row,
         Number::Rows,
+        Number::Items,
         Number::Columns,
         Number::ColumnsFactor,
         Number::ColumnsShift,

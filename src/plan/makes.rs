@@ -132,6 +132,11 @@ pub(crate) struct Tile {
     pub blocks: u32,
     /// Whether the invocations of a row meet in workgroup memory. Otherwise one has all blocks.
     pub meets: bool,
+    /// Partial results of a block. An invocation that leaves one, and shares nothing, has all accumulators of a block,
+    /// one share after another.
+    pub left: u32,
+    /// Whether an invocation has several rows, or blocks, one after another.
+    pub repeats: bool,
     /// Rows of a workgroup.
     pub beside: u32,
     /// Neighbouring vectors of an invocation at each place in the row, if lanes lie across rows.
@@ -154,9 +159,9 @@ impl Tile {
         self.own * self.columns
     }
 
-    /// Partial results of a block.
-    pub(crate) fn left(&self) -> u32 {
-        if self.meets { 1 } else { self.lanes() }
+    /// Shares of a block's accumulators that an invocation has one after another.
+    pub(crate) fn turns(&self) -> u32 {
+        if self.meets { 1 } else { self.lanes() / self.left }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, Levels, Program, RowReduction, Value};
 use crate::layout::Nest;
 use crate::layout::{Axis, Layout, Shape};
-use crate::tuning::reduce::COLUMNS;
+use crate::tuning::reduce::{COLUMNS, MANY, MOST_ITEMS};
 
 /// The type, of whole words, in which elements are stored without vectors.
 fn whole(dtype: DType) -> DType {
@@ -165,7 +165,8 @@ impl Pass {
                 VectorAxis::Kept => results / loops.inner() * columns,
                 VectorAxis::Gathered => columns,
             };
-        let invocations = items.div_ceil(tile.beside as usize) * workgroup as usize;
+        let repeats = if tile.repeats { (items / MANY).clamp(1, MOST_ITEMS) } else { 1 };
+        let invocations = items.div_ceil(repeats * tile.beside as usize) * workgroup as usize;
         let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
         let form = describe(program, &reduce, count, positions);
         let (kernel, reads) =
@@ -179,6 +180,7 @@ impl Pass {
             Field::IdentityHigh(i) => (identity(i) >> 32) as u32,
             Field::Reduce(number) => match number {
                 Number::Row => count as u32,
+                Number::Items => repeats as u32,
                 Number::Rows => results as u32,
                 Number::Columns => columns as u32,
                 Number::ColumnsFactor => divider(columns).0,

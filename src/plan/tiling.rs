@@ -3,7 +3,7 @@
 //! The contract adds up a block in 64 accumulators, each of which takes every 64th value, and halves them. If lanes lie
 //! along the row, a vector holds four accumulators, so a block has sixteen vectors of them. Otherwise each accumulator
 //! is a vector. An invocation has one or a few. On a GPU those of a block meet in workgroup memory. On the host's
-//! processor one invocation has all of a block, or leaves partial results for another pass.
+//! processor one invocation has all of a block, a few after another, or leaves partial results for another pass.
 
 use smallvec::SmallVec;
 
@@ -89,28 +89,26 @@ impl Row {
             _ => ACCUMULATORS / self.width(),
         };
         let is_affordable = |own: usize| own == 1 || own * self.cost <= MOST_COST;
-        let is_gpu = target.tuning.meets;
-        let mut own = match self.vector_axis {
-            VectorAxis::Reduced if is_gpu || !is_affordable(accumulators) => 1,
-            VectorAxis::Reduced => accumulators,
+        let (is_gpu, is_along) = (target.tuning.meets, self.vector_axis == VectorAxis::Reduced);
+        let mut own = match accumulators {
+            _ if is_gpu && is_along => 1,
             // One invocation adds up a few by itself.
-            _ if accumulators <= FEW && is_affordable(accumulators) => accumulators,
-            // At least four, so that each pass leaves at most a fourth.
-            _ => accumulators.min(LANES),
+            few if few <= FEW && is_affordable(few) => few,
+            // Four are a short text, and a pass across rows leaves at most a fourth.
+            many => many.min(LANES),
         };
         let blocks = self.blocks().next_power_of_two();
-        let leaves_lanes = self.vector_axis != VectorAxis::Reduced && !is_gpu && self.leaves;
         loop {
             let lanes = accumulators / own;
-            let meets = lanes > 1 && !leaves_lanes;
-            let most = match meets {
+            let meets = lanes > 1 && is_gpu;
+            let left = if is_gpu || is_along || !self.leaves { 1 } else { lanes };
+            let most = match (meets, is_along) {
                 // If lanes lie across rows, passes of blocks keep more invocations busy.
-                true if self.leaves && self.vector_axis != VectorAxis::Reduced => 1,
-                true => target.workgroup as usize / lanes,
-                false if self.vector_axis == VectorAxis::Reduced => MOST_BLOCKS,
-                false => 1,
+                (_, false) if self.leaves => 1,
+                (false, true) if self.leaves => MOST_BLOCKS,
+                _ => target.workgroup as usize / if meets { lanes } else { 1 },
             };
-            let is_all = blocks <= most && (meets || lanes == 1);
+            let is_all = blocks <= most && left == 1;
             if !is_all && !self.leaves {
                 if own < accumulators && meets {
                     own *= 2;
@@ -124,10 +122,7 @@ impl Row {
             }
             let blocks = if is_all { blocks } else { 1 };
             let group = if meets { lanes * blocks } else { 1 };
-            let widest = match (meets, self.vector_axis) {
-                (true, VectorAxis::Kept | VectorAxis::Gathered) => target.workgroup as usize,
-                _ => REDUCE_WORKGROUP as usize,
-            };
+            let widest = if meets && !is_along { target.workgroup } else { REDUCE_WORKGROUP } as usize;
             let fits = |size: &usize| !meets || size * self.bytes <= target.shared as usize;
             let sizes =
                 std::iter::successors(Some(widest.max(group)), |&size| (size > group).then_some(size / 2));
@@ -145,6 +140,9 @@ impl Row {
                 block: (self.block / self.width()) as u32,
                 blocks: blocks as u32,
                 meets,
+                left: left as u32,
+                // Neighbouring columns are read side by side.
+                repeats: !is_gpu && self.vector_axis != VectorAxis::Kept,
                 beside: (workgroup / group) as u32,
                 columns: columns as u32,
             };
@@ -157,7 +155,7 @@ impl Row {
     pub(super) fn held(&self, tile: &Tile, words: usize, cost: usize) -> Option<u32> {
         let iterations = self.vectors().div_ceil(tile.accumulators as usize).next_power_of_two();
         let vectors = iterations * tile.own as usize;
-        let has_all = words > 0 && (tile.meets || tile.blocks == 1);
+        let has_all = words > 0 && (tile.meets || tile.blocks * tile.turns() == 1);
         (has_all && vectors * words <= MOST_HELD && vectors * cost <= MOST_HELD_COST)
             .then_some(iterations as u32)
     }
@@ -171,7 +169,7 @@ impl Row {
         let fits = |n: &usize| *n == 1 || tile.meets && n * own <= IN_FLIGHT && n * own * cost <= MOST_COST;
         let unroll = [8, 4, 2, 1].into_iter().filter(|&n| n <= iterations).find(fits).unwrap_or(1);
         // Rows with fewer values than accumulators share the kernel of longer ones, if the pass leaves partial results.
-        let is_part = tile.left() > 1 && self.vectors() < accumulators;
+        let is_part = tile.left > 1 && self.vectors() < accumulators;
         (unroll as u32, iterations > unroll || is_part)
     }
 
@@ -183,7 +181,7 @@ impl Row {
 
     /// Partial results of a row after a pass, and values of a block of these.
     pub(super) fn partials(&self, tile: &Tile) -> (usize, Option<usize>) {
-        match tile.left() as usize {
+        match tile.left as usize {
             1 => (self.blocks(), Some(BLOCK)),
             // A shorter last block leaves as many.
             left => {

@@ -43,6 +43,15 @@ impl Emitter<'_> {
             }
         }
         line!(self.text, "}}");
+        if reduce.tile.repeats {
+            line!(self.text, "\n@compute @workgroup_size({})", self.kernel.workgroup[0]);
+            line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{");
+            line!(self.text, "    p = words;");
+            line!(self.text, "    let first = (id.y * p.pitch + id.x) * p.items;");
+            line!(self.text, "    let end = min(first + p.items, p.count);");
+            line!(self.text, "    for (var item = first; item < end; item++) {{ reduce(item); }}");
+            line!(self.text, "}}");
+        }
         Ok(())
     }
 
@@ -104,16 +113,21 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The entry point, and the place of an invocation: its `item`, its number in a group, `member`, and the
-    /// coordinates of its row and block.
+    /// The entry point, or the function of an `item`; and the place of an invocation: its `item`, its number in a group,
+    /// `member`, and the coordinates of its row and block.
     fn reduce_head(&mut self, reduce: &Reduce) {
         let (tile, workgroup) = (reduce.tile, self.kernel.workgroup[0]);
-        line!(self.text, "@compute @workgroup_size({workgroup})");
-        let local = if tile.meets { ", @builtin(local_invocation_index) local: u32" } else { "" };
-        line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>{local}) {{");
-        line!(self.text, "    let i = id.y * p.pitch + id.x;");
+        if tile.repeats {
+            line!(self.text, "fn reduce(item: u32) {{");
+        } else {
+            line!(self.text, "@compute @workgroup_size({workgroup})");
+            let local = if tile.meets { ", @builtin(local_invocation_index) local: u32" } else { "" };
+            line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>{local}) {{");
+            line!(self.text, "    let i = id.y * p.pitch + id.x;");
+        }
         let beside = tile.beside;
         match (tile.meets, reduce.vector_axis) {
+            (false, _) if tile.repeats => {}
             (false, _) => {
                 line!(self.text, "    if (i >= p.count) {{ return; }}");
                 line!(self.text, "    let item = i;");
@@ -205,9 +219,9 @@ impl Emitter<'_> {
         // The block that an invocation reads, and its first vector there.
         let (of_block, lane) = match (is_partial, tile.meets, tile.blocks) {
             (true, true, _) => (Some("position".to_string()), Some("member".to_string())),
-            (true, false, _) if tile.left() == 1 => (Some("position".into()), None),
+            (true, false, _) if tile.left == 1 => (Some("position".into()), None),
             (true, false, _) => {
-                let (shift, mask) = (tile.left().ilog2(), tile.left() - 1);
+                let (shift, mask) = (tile.left.ilog2(), tile.left - 1);
                 (Some(format!("(position >> {shift}u)")), Some(format!("(position & {mask}u)")))
             }
             (false, true, 1) => (None, Some("member".into())),
@@ -215,6 +229,7 @@ impl Emitter<'_> {
             (false, false, 1) => (None, None),
             (false, false, _) => (Some("block".into()), None),
         };
+        let lane = if tile.turns() > 1 { Some("lane_of".into()) } else { lane };
         let end = match (&of_block, end_of_row(reduce)) {
             (Some(of_block), end) => format!("min(({of_block} + 1u) * {block}u, {end})"),
             (None, end) => end,
@@ -223,7 +238,7 @@ impl Emitter<'_> {
         let begin = begin.collect::<Vec<_>>().join(" + ");
         let begin = if begin.is_empty() { "0u" } else { &begin };
         // An invocation's vectors of a block.
-        let accumulate = |emitter: &mut Self, indent: &str, own: &str| {
+        let turn = |emitter: &mut Self, indent: &str, own: &str| {
             line!(emitter.text, "{indent}let begin{number} = {begin};");
             if phase.is_loop {
                 line!(emitter.text, "{indent}let end{number} = {end};");
@@ -235,6 +250,10 @@ impl Emitter<'_> {
             for column in 0..tile.columns {
                 line!(emitter.text, "{indent}var {} = a{number}_{column};", numbered(own, column));
             }
+        };
+        let accumulate = |emitter: &mut Self, indent: &str, own: &str| match tile.turns() {
+            1 => turn(emitter, indent, own),
+            turns => emitter.by_halves(values, indent, (own, "lane_of"), turns, turn),
         };
         if !is_partial && !tile.meets && tile.blocks > 1 {
             self.by_halves(values, "    ", (&own, "block"), tile.blocks, |emitter, indent, own| {

@@ -2,13 +2,15 @@ struct Params {
     pitch: u32,
     count: u32,
     row: u32,
+    items: u32,
     identity0: u32,
     out_stride0: u32,
     x0_offset: u32,
     x0_stride0: u32,
 }
 
-@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(0) var<uniform> words: Params;
+var<private> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<f32>;
 @group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
 
@@ -72,11 +74,7 @@ fn element0(c0: u32, at: u32) -> Values0 {
     return Values0(amax_rank_f32(v0));
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let i = id.y * p.pitch + id.x;
-    if (i >= p.count) { return; }
-    let item = i;
+fn reduce(item: u32) {
     let c0 = item;
     let begin0 = 0u;
     let end0 = (p.row + 3u) / 4u;
@@ -134,4 +132,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     f0 = combine0(f0, Values0(f0.v0.yxwz));
     let v1 = of_amax_rank_f32(f0.v0);
     result[c0 * p.out_stride0] = (v1).x;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    p = words;
+    let first = (id.y * p.pitch + id.x) * p.items;
+    let end = min(first + p.items, p.count);
+    for (var item = first; item < end; item++) { reduce(item); }
 }

@@ -1,11 +1,16 @@
 struct Params {
     pitch: u32,
     count: u32,
+    row: u32,
+    items: u32,
+    identity0: u32,
+    identity1: u32,
     out_stride0: u32,
     zero: u32,
 }
 
-@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(0) var<uniform> words: Params;
+var<private> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<vec2<u64>>;
 @group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
 
@@ -131,25 +136,12 @@ fn combine0(a: Values0, b: Values0) -> Values0 {
     return Values0(max(a.v0, b.v0));
 }
 
-struct Held0 {
-    v0: vec4<f32>,
-}
-
-fn hold0(c0: u32, at: u32) -> Held0 {
+fn element0(c0: u32, at: u32) -> Values0 {
     let x = at;
     let zero = vec4<u32>(p.zero);
     let v0 = bitcast<vec4<f32>>(unpack_u32(in0[c0 * p.out_stride0 + x]));
-    return Held0(v0);
-}
-
-fn element0(c0: u32, held: Held0, at: u32) -> Values0 {
-    let x = at;
-    let v0 = held.v0;
-    let zero = vec4<u32>(p.zero);
     return Values0(amax_rank_f32(v0));
 }
-
-var<workgroup> shared_values0: array<Values0, 64>;
 
 struct Values1 {
     v0: vec4<f32>,
@@ -159,100 +151,121 @@ fn combine1(a: Values1, b: Values1) -> Values1 {
     return Values1(opaque_f32(a.v0 + b.v0));
 }
 
-struct Held1 {
-    v4: vec4<f32>,
-}
-
-fn hold1(c0: u32, v1: vec4<f32>, held: Held0, at: u32) -> Held1 {
+fn element1(c0: u32, v1: vec4<f32>, at: u32) -> Values1 {
     let x = at;
-    let v0 = held.v0;
     let zero = vec4<u32>(p.zero);
+    let v0 = bitcast<vec4<f32>>(unpack_u32(in0[c0 * p.out_stride0 + x]));
     let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
     let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
-    return Held1(v4);
-}
-
-fn element1(c0: u32, held: Held1, at: u32) -> Values1 {
-    let x = at;
-    let v4 = held.v4;
-    let zero = vec4<u32>(p.zero);
     return Values1(v4);
 }
 
-var<workgroup> shared_values1: array<Values1, 64>;
-
-fn give(c0: u32, v2: vec4<f32>, held: Held1, at: u32) {
+fn give(c0: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
     let x = at;
-    let v4 = held.v4;
     let zero = vec4<u32>(p.zero);
+    let v0 = bitcast<vec4<f32>>(unpack_u32(in0[c0 * p.out_stride0 + x]));
+    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
+    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
     let v5 = v4 / v2;
     result[c0 * p.out_stride0 + x] = pack_u32(bitcast<vec4<u32>>(v5));
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let i = id.y * p.pitch + id.x;
-    let member = local % 16u;
-    let item = min(i / 16u, p.count - 1u);
-    let is_own = (member == 0u) & (i / 16u < p.count);
+fn reduce(item: u32) {
     let c0 = item;
     let zero = vec4<u32>(p.zero);
-    let begin0 = member;
-    let h0_0_0 = hold0(c0, begin0);
-    let h0_1_0 = hold0(c0, begin0 + 16u);
-    let h0_2_0 = hold0(c0, begin0 + 32u);
-    let h0_3_0 = hold0(c0, begin0 + 48u);
-    var a0_0 = element0(c0, h0_0_0, begin0);
-    a0_0 = combine0(a0_0, element0(c0, h0_1_0, begin0 + 16u));
-    a0_0 = combine0(a0_0, element0(c0, h0_2_0, begin0 + 32u));
-    a0_0 = combine0(a0_0, element0(c0, h0_3_0, begin0 + 48u));
-    var f0 = a0_0;
-    shared_values0[local] = f0;
-    workgroupBarrier();
-    if (member < 4u) {
-        f0 = combine0(combine0(f0, shared_values0[local + 8u]), combine0(shared_values0[local + 4u], shared_values0[local + 12u]));
-        shared_values0[local] = f0;
+    var f0 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var held0_f0 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var held1_f0 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    for (var turn_lane_of = 0u; turn_lane_of < 4u; turn_lane_of++) {
+        let lane_of = (((turn_lane_of >> 0u) & 1u) << 1u) | (((turn_lane_of >> 1u) & 1u) << 0u);
+        let begin0 = lane_of;
+        let end0 = (p.row + 3u) / 4u;
+        var a0_0 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+        var a0_1 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+        var a0_2 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+        var a0_3 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+        for (var at = begin0; at < end0; at += 16u) {
+            let e0_0_0 = element0(c0, at);
+            let e0_0_1 = element0(c0, at + 4u);
+            let e0_0_2 = element0(c0, at + 8u);
+            let e0_0_3 = element0(c0, at + 12u);
+            a0_0 = combine0(a0_0, e0_0_0);
+            a0_1 = combine0(a0_1, e0_0_1);
+            a0_2 = combine0(a0_2, e0_0_2);
+            a0_3 = combine0(a0_3, e0_0_3);
+        }
+        a0_0 = combine0(a0_0, a0_2);
+        a0_1 = combine0(a0_1, a0_3);
+        a0_0 = combine0(a0_0, a0_1);
+        var own_f0 = a0_0;
+        if ((turn_lane_of & 1u) == 0u) {
+            held0_f0 = own_f0;
+        } else {
+            own_f0 = combine0(held0_f0, own_f0);
+            if ((turn_lane_of & 2u) == 0u) {
+                held1_f0 = own_f0;
+            } else {
+                own_f0 = combine0(held1_f0, own_f0);
+                f0 = own_f0;
+            }
+        }
     }
-    workgroupBarrier();
-    if (member < 1u) {
-        f0 = combine0(combine0(f0, shared_values0[local + 2u]), combine0(shared_values0[local + 1u], shared_values0[local + 3u]));
-    }
-    workgroupBarrier();
     f0 = combine0(f0, Values0(f0.v0.zwxy));
     f0 = combine0(f0, Values0(f0.v0.yxwz));
-    if (member == 0u) { shared_values0[local] = f0; }
-    workgroupBarrier();
-    f0 = shared_values0[local - member];
     let v1 = of_amax_rank_f32(f0.v0);
-    let begin1 = member;
-    let h1_0_0 = hold1(c0, v1, h0_0_0, begin1);
-    let h1_1_0 = hold1(c0, v1, h0_1_0, begin1 + 16u);
-    let h1_2_0 = hold1(c0, v1, h0_2_0, begin1 + 32u);
-    let h1_3_0 = hold1(c0, v1, h0_3_0, begin1 + 48u);
-    var a1_0 = element1(c0, h1_0_0, begin1);
-    a1_0 = combine1(a1_0, element1(c0, h1_1_0, begin1 + 16u));
-    a1_0 = combine1(a1_0, element1(c0, h1_2_0, begin1 + 32u));
-    a1_0 = combine1(a1_0, element1(c0, h1_3_0, begin1 + 48u));
-    var f1 = a1_0;
-    shared_values1[local] = f1;
-    workgroupBarrier();
-    if (member < 4u) {
-        f1 = combine1(combine1(f1, shared_values1[local + 8u]), combine1(shared_values1[local + 4u], shared_values1[local + 12u]));
-        shared_values1[local] = f1;
+    var f1 = Values1(vec4<f32>(bitcast<f32>(p.identity1)));
+    var held0_f1 = Values1(vec4<f32>(bitcast<f32>(p.identity1)));
+    var held1_f1 = Values1(vec4<f32>(bitcast<f32>(p.identity1)));
+    for (var turn_lane_of = 0u; turn_lane_of < 4u; turn_lane_of++) {
+        let lane_of = (((turn_lane_of >> 0u) & 1u) << 1u) | (((turn_lane_of >> 1u) & 1u) << 0u);
+        let begin1 = lane_of;
+        let end1 = (p.row + 3u) / 4u;
+        var a1_0 = Values1(vec4<f32>(bitcast<f32>(p.identity1)));
+        var a1_1 = Values1(vec4<f32>(bitcast<f32>(p.identity1)));
+        var a1_2 = Values1(vec4<f32>(bitcast<f32>(p.identity1)));
+        var a1_3 = Values1(vec4<f32>(bitcast<f32>(p.identity1)));
+        for (var at = begin1; at < end1; at += 16u) {
+            let e1_0_0 = element1(c0, v1, at);
+            let e1_0_1 = element1(c0, v1, at + 4u);
+            let e1_0_2 = element1(c0, v1, at + 8u);
+            let e1_0_3 = element1(c0, v1, at + 12u);
+            a1_0 = combine1(a1_0, e1_0_0);
+            a1_1 = combine1(a1_1, e1_0_1);
+            a1_2 = combine1(a1_2, e1_0_2);
+            a1_3 = combine1(a1_3, e1_0_3);
+        }
+        a1_0 = combine1(a1_0, a1_2);
+        a1_1 = combine1(a1_1, a1_3);
+        a1_0 = combine1(a1_0, a1_1);
+        var own_f1 = a1_0;
+        if ((turn_lane_of & 1u) == 0u) {
+            held0_f1 = own_f1;
+        } else {
+            own_f1 = combine1(held0_f1, own_f1);
+            if ((turn_lane_of & 2u) == 0u) {
+                held1_f1 = own_f1;
+            } else {
+                own_f1 = combine1(held1_f1, own_f1);
+                f1 = own_f1;
+            }
+        }
     }
-    workgroupBarrier();
-    if (member < 1u) {
-        f1 = combine1(combine1(f1, shared_values1[local + 2u]), combine1(shared_values1[local + 1u], shared_values1[local + 3u]));
-    }
-    workgroupBarrier();
     f1 = combine1(f1, Values1(f1.v0.zwxy));
     f1 = combine1(f1, Values1(f1.v0.yxwz));
-    if (member == 0u) { shared_values1[local] = f1; }
-    workgroupBarrier();
-    f1 = shared_values1[local - member];
     let v2 = positive_zero_f32(f1.v0);
-    give(c0, v2, h1_0_0, begin1);
-    give(c0, v2, h1_1_0, begin1 + 16u);
-    give(c0, v2, h1_2_0, begin1 + 32u);
-    give(c0, v2, h1_3_0, begin1 + 48u);
+    let end = (p.row + 3u) / 4u;
+    for (var at = 0u; at < end; at += 4u) {
+        give(c0, v1, v2, at);
+        give(c0, v1, v2, min(at + 1u, end - 1u));
+        give(c0, v1, v2, min(at + 2u, end - 1u));
+        give(c0, v1, v2, min(at + 3u, end - 1u));
+    }
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    p = words;
+    let first = (id.y * p.pitch + id.x) * p.items;
+    let end = min(first + p.items, p.count);
+    for (var item = first; item < end; item++) { reduce(item); }
 }

@@ -2,6 +2,7 @@ struct Params {
     pitch: u32,
     count: u32,
     row: u32,
+    items: u32,
     identity0: u32,
     out_stride0: u32,
     x0_offset: u32,
@@ -10,7 +11,8 @@ struct Params {
     zero: u32,
 }
 
-@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(0) var<uniform> words: Params;
+var<private> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<f32>;
 @group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
 @group(0) @binding(3) var<storage, read> in1: array<vec2<u64>>;
@@ -57,11 +59,7 @@ fn element0(c0: u32, at: u32) -> Values0 {
     return Values0(v3);
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let i = id.y * p.pitch + id.x;
-    if (i >= p.count) { return; }
-    let item = i;
+fn reduce(item: u32) {
     let c0 = item;
     let zero = vec4<u32>(p.zero);
     let begin0 = 0u;
@@ -120,4 +118,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     f0 = combine0(f0, Values0(f0.v0.yxwz));
     let v2 = positive_zero_f32(f0.v0);
     result[c0 * p.out_stride0] = (v2).x;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    p = words;
+    let first = (id.y * p.pitch + id.x) * p.items;
+    let end = min(first + p.items, p.count);
+    for (var item = first; item < end; item++) { reduce(item); }
 }

@@ -79,12 +79,14 @@ fn lengths_around_blocks_and_groups() {
     }
 }
 
-/// Every form of the CPU path: rows and columns, short and long, few and many.
+/// Every form of the CPU path and of adapters: rows and columns, short and long, few and many.
 #[test]
 fn shapes_of_every_form() {
     let mut random = Random(2);
-    let shapes: [(&[usize], &[isize]); 14] = [
+    let shapes: [(&[usize], &[isize]); 16] = [
         (&[3000, 8], &[1]),
+        (&[8201, 20], &[1]),
+        (&[33_001, 3], &[1]),
         (&[3000, 8], &[0]),
         (&[700, 3], &[1]),
         (&[5, 9000], &[1]),
