@@ -1,7 +1,7 @@
 //! Results larger than every cache have, on the CPU path, the bits of their rows one by one: it stores them past the
 //! cache. And reductions whose passes store more than a kernel binds.
 
-use crate::common::adapters;
+use crate::common::{adapters, on_every_device};
 use zerostride::{Device, Element, Expr, Result, Tensor, f16};
 
 /// Bytes from which a result is large.
@@ -150,4 +150,16 @@ fn explain_counts_what_passes_move() {
         let short = row.slice(0, ..16).sum(0).explain(device).unwrap().to_string();
         assert!(short.ends_with("runs: 1 kernel, as above\n"), "{short}");
     }
+}
+
+/// So many blocks that an invocation of the host's processor has several, one after another.
+#[test]
+fn many_blocks_have_the_bits_of_the_cpu_path() {
+    let count = (8 << 20) + 5 * 1024 + 777;
+    let all: Vec<f32> = (0..count).map(|i| (i % 8191) as f32 * 1.37e-3 - 5.0).collect();
+    let sum = |device: &Device| device.upload(&all, [count]).unwrap().sum(0).eval().unwrap().item().unwrap();
+    let expected = sum(&Device::cpu());
+    on_every_device(|device| {
+        assert_eq!(sum(device).to_bits(), expected.to_bits(), "{}", device.name());
+    });
 }
