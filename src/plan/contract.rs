@@ -13,7 +13,7 @@ use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::ir::{CHUNK, Product, Program, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
-use crate::tuning::contract::{FEW_TILES, LEAST_CHUNKS, SIDE};
+use crate::tuning::contract::{ENOUGH, FEW_TILES, FEWEST, LEAST_CHUNKS, SIDE};
 
 impl Pass {
     /// Plans a program whose products are added up along an axis.
@@ -64,7 +64,7 @@ impl Pass {
         let contract = Contract {
             axis: batch.end + groups[1].len(),
             batch,
-            ..tile(own.dtype, [rows, columns, products], along, target)
+            ..tile(own.dtype, [batches, rows, columns, products], along, target)
         };
         let offsets = std::iter::once(0).chain(own.inputs.iter().map(|input| input.layout.offset()));
         let loops = Nest::of(offsets, groups.iter().flatten());
@@ -136,12 +136,18 @@ fn stride(program: &Program, factor: Value, axis: usize) -> isize {
     largest.map_or(0, |(input, _)| input.layout.strides()[axis])
 }
 
-/// The tile of matrices with this many rows and columns over this many products.
-fn tile(element: DType, [rows, columns, products]: [usize; 3], along: [bool; 2], target: Target) -> Contract {
+/// The tile of some matrices with this many rows and columns over this many products.
+fn tile(
+    element: DType,
+    [matrices, rows, columns, products]: [usize; 4],
+    along: [bool; 2],
+    target: Target,
+) -> Contract {
     let tiles =
         |[own, vectors]: [u32; 2]| [rows.div_ceil(own as usize), columns.div_ceil(LANES * vectors as usize)];
     let large = target.tuning.large_product;
-    let is_large = tiles(large).iter().all(|&count| count >= SIDE as usize);
+    let [down, across] = tiles(large);
+    let is_large = down.min(across) >= FEWEST && down * across * matrices >= ENOUGH;
     let [most, vectors] = if is_large { large } else { target.tuning.product };
     let own = if rows == 1 {
         1
@@ -161,10 +167,10 @@ fn tile(element: DType, [rows, columns, products]: [usize; 3], along: [bool; 2],
         _ => &[],
     };
     let shared = groups.iter().copied().find(fits);
-    let sides = shared.unwrap_or_else(|| match tiles([own, vectors]).map(|tiles| tiles < SIDE as usize) {
-        [true, false] => [1, REDUCE_WORKGROUP],
-        [_, true] => [REDUCE_WORKGROUP, 1],
-        _ => [REDUCE_WORKGROUP / SIDE, SIDE],
+    let sides = shared.unwrap_or_else(|| {
+        let [y, x] = tiles([own, vectors]).map(|count| count.next_power_of_two() as u32);
+        let y = y.min(REDUCE_WORKGROUP / x.min(SIDE));
+        [y, REDUCE_WORKGROUP / y]
     });
     let (shares, masked) = (shared.is_some(), !products.is_multiple_of(Contract::DEPTH as usize));
     Contract { batch: 0..0, axis: 0, along, rows: own, vectors, sides, shares, masked: shares && masked }
