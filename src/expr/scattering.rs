@@ -321,8 +321,7 @@ let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?
         "x.scatter([&i], &y)" => "[6, 2, 3, -7]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Replace, Outside::Nearest, at);
     /// [`scatter`](Self::scatter) that adds the sum of its updates to each element, in the order of [`sum`](Self::sum)
-    /// (NumPy
-    /// `add.at`; PyTorch `index_put` with `accumulate`).
+    /// (NumPy `add.at`; PyTorch `index_put` with `accumulate`).
     scatter_add [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T where Numeric,
         "x.scatter_add([&i], &y)" => "[7, 2, 3, 2]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Add, Outside::Nearest, at);
@@ -340,9 +339,8 @@ let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?
         "x.scatter_with([&i], &y, Update::Mul, Outside::fill(0))" => "[6, 2, 3, -140]",
         |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, update, outside, at);
     /// The elements, with values in place of those at indices along an axis, at the same place along the other axes
-    /// (NumPy
-    /// `put_along_axis`). Both broadcast. The last value of a place wins. It undoes [`take_along`](Self::take_along) if all
-    /// indices differ.
+    /// (NumPy `put_along_axis`). Both broadcast. The last value of a place wins. It undoes [`take_along`](Self::take_along)
+    /// if all indices differ.
     put_along (indices: impl Into<AnyExpr>; values, axis: impl AxisIndex) -> T,
         "x.put_along(&i, &y, 0)" => "[6, 2, 3, -7]",
         |x, at| x.put(&indices.into(), values, axis.signed(), at);
@@ -355,9 +353,8 @@ let x = AnyExpr::from(device.upload(&[1.0_f32, 2.0, 4.0], [3])?);\nlet keys = de
         "let x = device.upload(&[1.0_f32, 2.0, 4.0], [3])?;\nlet keys = device.upload(&[1, 0, 1], [3])?;";
 
     /// The sum of the elements of each key from 0 to below `count`, in the order of [`sum`](Self::sum) (JAX and
-    /// TensorFlow
-    /// `segment_sum`). `keys` has the leading axes, and one axis of keys replaces them in the result. Elements with another
-    /// key are left out. The sum of a key without elements is 0. Sorted keys
+    /// TensorFlow `segment_sum`). `keys` has the leading axes, and one axis of keys replaces them in the result. Elements
+    /// with another key are left out. The sum of a key without elements is 0. Sorted keys
     /// ([`assume_sorted`](Expr::assume_sorted)) need no sort.
     segment_sum(keys: impl Into<Keys>, count: usize) -> T where Numeric, "x.segment_sum(&keys, 2)" => "[2.0, 5.0]",
         |x, at| x.segmented("segment_sum", keys.into(), count, at);
