@@ -259,9 +259,9 @@ pub(crate) mod contract {
     /// Invocations across a workgroup that shares nothing. Each vector of columns is read by all rows below it.
     pub(crate) const SIDE: u32 = 8;
 
-    /// Large tiles of an invocation need at least so many in each direction, and in all matrices: four workgroups. Products of
-    /// 512 x 512 by 512 x 64 in 16 batches, four tiles across, take 31 ms on lavapipe, with small tiles 47.
-    pub(crate) const FEWEST: usize = 4;
+    /// Large tiles of an invocation need at least so many in each direction, and in all matrices: four workgroups.
+    /// Products of 512 x 512 by 512 x 64 in 16 batches, four tiles across, take 31 ms on lavapipe, with small tiles 47.
+    pub(crate) const FEWEST: u32 = 4;
     pub(crate) const ENOUGH: usize = 256;
 
     /// With fewer workgroups most of a large GPU is idle, so chunks are spread over more; and the number of chunks

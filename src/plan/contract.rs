@@ -147,7 +147,7 @@ fn tile(
         |[own, vectors]: [u32; 2]| [rows.div_ceil(own as usize), columns.div_ceil(LANES * vectors as usize)];
     let large = target.tuning.large_product;
     let [down, across] = tiles(large);
-    let is_large = down.min(across) >= FEWEST && down * across * matrices >= ENOUGH;
+    let is_large = down.min(across) >= FEWEST as usize && down * across * matrices >= ENOUGH;
     let [most, vectors] = if is_large { large } else { target.tuning.product };
     let own = if rows == 1 {
         1
@@ -168,9 +168,11 @@ fn tile(
     };
     let shared = groups.iter().copied().find(fits);
     let sides = shared.unwrap_or_else(|| {
-        let [y, x] = tiles([own, vectors]).map(|count| count.next_power_of_two() as u32);
-        let y = y.min(REDUCE_WORKGROUP / x.min(SIDE));
-        [y, REDUCE_WORKGROUP / y]
+        let x = match tiles([own, vectors]).map(|count| count as u32) {
+            [down, across] if down < SIDE && across >= SIDE => REDUCE_WORKGROUP,
+            [_, across] => [SIDE, FEWEST].into_iter().find(|&x| x <= across).unwrap_or(1),
+        };
+        [REDUCE_WORKGROUP / x, x]
     });
     let (shares, masked) = (shared.is_some(), !products.is_multiple_of(Contract::DEPTH as usize));
     Contract { batch: 0..0, axis: 0, along, rows: own, vectors, sides, shares, masked: shares && masked }

@@ -31,6 +31,11 @@ pub fn in_turn(case: usize, device: usize, turns: usize) -> bool {
     read() == Depth::All || (case + device).is_multiple_of(turns)
 }
 
+/// Whether adapters are tested as if they were GPUs.
+pub fn is_as_gpu() -> bool {
+    std::env::var_os("ZEROSTRIDE_TUNING").is_some()
+}
+
 /// The lines of a corpus for one of several devices that take turns. A hash of the line decides.
 pub fn share(text: &str, device: usize, turns: usize) -> impl Iterator<Item = &str> {
     text.lines().filter(move |line| in_turn((hash(line) % turns as u64) as usize, device, turns))
@@ -49,7 +54,7 @@ pub fn thinned(number: u64, text: &str, kind: impl Fn(&str) -> String) -> impl I
 }
 
 /// Fowler, Noll and Vo's (FNV-1a), which no version of Rust changes.
-fn hash(text: &str) -> u64 {
+pub fn hash(text: &str) -> u64 {
     let next = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, next)
 }

@@ -231,7 +231,7 @@ fn run(device: &Device, gpu: Option<&Gpu>, seed: u64, may_fail: bool, is_sound: 
 
 /// Programs by a device. More, where the variable says so.
 fn programs() -> u64 {
-    let usual = || depth(12, 120);
+    let usual = || depth(12, 60);
     std::env::var("ZEROSTRIDE_FAULTS").ok().and_then(|count| count.parse().ok()).unwrap_or_else(usual)
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::gpu::adapters::find;
 use crate::gpu::device::Gpu;
 use crate::gpu::open::open;
+use crate::gpu::tests::in_turn;
 use crate::options::Options;
 use crate::plan::Target;
 use crate::tuning::Tuning;
@@ -43,9 +44,9 @@ fn all_forms_give_the_same_bits() {
     ];
     // Of rows of three every second value lies apart from others along each axis.
     let shapes = whole.map(|shape| (shape, 1)).into_iter().chain([(&[4_100, 3][..], 2)]);
-    for found in pollster::block_on(find()) {
+    for (k, found) in pollster::block_on(find()).into_iter().enumerate() {
         let gpu = pollster::block_on(open(found, &Options::default())).unwrap();
-        for (shape, step) in shapes.clone() {
+        for (_, (shape, step)) in shapes.clone().enumerate().filter(|&(case, _)| in_turn(case, k, 3)) {
             let count = shape.iter().product();
             let of = |device: &Device| -> Result<_> {
                 sums(&device.upload(&numbers[..count], shape)?.slice_step(-1, .., step).tensor()?)

@@ -308,7 +308,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
             "product_of_bytes",
             first(GPU, &bytes.cast::<f32>().matmul(zeros::<f32, 3>([3, 255, 70]).slice(2, ..70))),
         ),
-        ("product_llvmpipe", first(HOST, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
+        ("product_llvmpipe", first(HOST, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 32])))),
         (
             "product_between_steps",
             first(GPU, &{
