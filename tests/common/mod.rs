@@ -104,6 +104,14 @@ pub fn alone(test: &str) -> Command {
     command
 }
 
+/// A program that finds no adapter, on Linux, where drivers are found by these variables.
+pub fn without_adapters(program: &mut Command) -> &mut Command {
+    for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "__EGL_VENDOR_LIBRARY_FILENAMES"] {
+        program.env(variable, "/nonexistent.json");
+    }
+    program.env_remove("ZEROSTRIDE_EXPECT")
+}
+
 /// A test that cannot be run here: it says so, and fails in CI.
 pub fn cannot_run(why: &str) {
     let _ = writeln!(std::io::stderr(), "NOT RUN: {why}");

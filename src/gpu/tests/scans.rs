@@ -44,7 +44,7 @@ fn all_forms_give_the_same_bits() {
     ];
     // Of rows of three every second value lies apart from others along each axis.
     let shapes = whole.map(|shape| (shape, 1)).into_iter().chain([(&[4_100, 3][..], 2)]);
-    for (k, found) in pollster::block_on(find()).into_iter().enumerate() {
+    for (k, found) in pollster::block_on(find()).iter().enumerate() {
         let gpu = pollster::block_on(open(found, &Options::default())).unwrap();
         for (_, (shape, step)) in shapes.clone().enumerate().filter(|&(case, _)| in_turn(case, k, 3)) {
             let count = shape.iter().product();
