@@ -126,7 +126,7 @@ impl AnyExpr {
     }
 
     /// Ranks of slices, of which pairs of elements are ranked at once, and then pairs of ranks.
-    fn ranked(&self, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
+    pub(crate) fn ranked(&self, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
         let shape = self.shape()?;
         let own = Layout::contiguous(shape)?.axis(axis)?;
         let others: Vec<isize> = (0..shape.rank() as isize).filter(|&k| k != own as isize).collect();

@@ -132,7 +132,7 @@ impl AnyExpr {
     #[track_caller]
     pub fn unique_along(&self, axis: impl AxisIndex) -> Result<Unique<AnyTensor, AnyTensor>> {
         let (axis, at) = (axis.signed(), Location::caller());
-        called(at, || self.distinct(&self.dense_rank(axis).eval()?.into(), axis, vec![-1], at))
+        called(at, || self.distinct(&self.ranked(axis, at)?.eval()?.into(), axis, vec![-1], at))
     }
 
     /// The different slices along an axis, by a key of each. `inverse` has these lengths.
