@@ -128,7 +128,8 @@ impl<T: Integer> Expr<T> {
     }
 }
 
-fn number(value: usize) -> AnyExpr {
+/// A number of elements, as indices are.
+pub(crate) fn number(value: usize) -> AnyExpr {
     AnyExpr::scalar(DType::I32, value as u64)
 }
 

@@ -261,8 +261,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether a contraction or a count computes an operand where it loads it, which is `of` under views. Not what another kernel
-    /// reads too. What reads results of stages is better a part of one of these: of a product, or of a softmax.
+    /// Whether a contraction or a count computes an operand, which is `of` under views, where it loads it. It does not if
+    /// another kernel reads the operand too. What reads results of stages is better a part of one of these: of a product, or of a softmax.
     fn is_computed_by(&self, reader: usize, operand: usize, of: usize) -> bool {
         let is_op = |&(part, _): &Viewed| {
             let node = self.graph.nodes[part as usize];

@@ -15,7 +15,7 @@ use super::Bounds;
 use super::graph::Graph;
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
-use crate::expr::{AnyExpr, Outside, Payload, ReduceOptions, Side, apply, bits, combined};
+use crate::expr::{AnyExpr, Outside, Payload, ReduceOptions, Side, apply, bits, combined, number};
 use crate::ir::{ACCUMULATORS, BLOCK, ByKey, Node, Op, ReduceOp, Segments};
 use crate::tuning::segments::{MOST_COUNTED, MOST_MASKED};
 
@@ -58,10 +58,6 @@ pub(super) fn roots(graph: &Graph<'_>, bounds: Bounds) -> Result<Option<Vec<Arc<
 /// Whether an adapter counts keys in tables.
 fn is_counted(own: Segments) -> bool {
     own.gives == ByKey::Count && own.count <= MOST_COUNTED && !own.are_sorted
-}
-
-fn number(value: usize) -> AnyExpr {
-    AnyExpr::scalar(DType::I32, value as u64)
 }
 
 /// `count` elements of the first axis.

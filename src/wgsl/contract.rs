@@ -206,10 +206,11 @@ impl Emitter<'_> {
         let batch = contract.batch.clone().rev();
         places.extend(batch.map(|axis| Coordinate::axis(axis).called(format!("batch{axis}"))));
         self.divide_out("tile", false, places);
-        let rows = contract.rows;
+        // Whoever shares loads needs the first row alone.
+        let (rows, own) = (contract.rows, if contract.shares { 1 } else { contract.rows });
         line!(self.text, "    let first_row = down * {}u;", y * rows);
         line!(self.text, "    let first_x = across * {}u;", x * contract.vectors);
-        for row in 0..rows {
+        for row in 0..own {
             line!(self.text, "    let row{row} = first_row + local / {x}u * {rows}u + {row}u;");
         }
         for v in 0..contract.vectors {

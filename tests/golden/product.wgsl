@@ -92,9 +92,6 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let first_row = down * 64u;
     let first_x = across * 16u;
     let row0 = first_row + local / 16u * 4u + 0u;
-    let row1 = first_row + local / 16u * 4u + 1u;
-    let row2 = first_row + local / 16u * 4u + 2u;
-    let row3 = first_row + local / 16u * 4u + 3u;
     let x0 = first_x + local % 16u + 0u;
     let zero = vec4<u32>(p.zero);
     var total0_0 = vec4<f32>();

@@ -22,8 +22,9 @@ fn reduce_small_f32(x: vec4<f32>) -> Reduced_f32 {
     return Reduced_f32(r, bits_f32(k + UNIT_f32));
 }
 
-// 96 bits of 2/pi, modulo 2^96, from a byte that is the exponent's over eight. The words are chosen by bits of the exponent and
-// not by an index of an array: Mesa's drivers for processors compile each such index for half a second.
+// 96 bits of 2/pi, modulo 2^96: a window that moves by a byte for every eighth exponent. Bits of the exponent select the
+// words. An array with a computed index would do, but Mesa's drivers for processors compile each such index for half a
+// second.
 fn window_f32(bits: u32) -> vec3<u32> {
     let odd = (bits & 0x10000000u) != 0u;
     let first = vec4<u32>(0x000000a2u, 0xf9836e4eu, 0x441529fcu, 0x2757d1f5u);
