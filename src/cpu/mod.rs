@@ -64,8 +64,8 @@ pub(crate) use threads::thread_count;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::ir::{
-    Backend, Destination, Explanation, Fingerprint, HostBytes, Leaves, Plans, Reading, Results, Schedule,
-    Storage,
+    Backend, Bounds, Destination, Explanation, Fingerprint, HostBytes, Leaves, Plans, Reading, Results,
+    Schedule, Storage,
 };
 use crate::layout::Layout;
 
@@ -98,8 +98,14 @@ impl Backend for CpuDevice {
         0 // there is one
     }
 
-    fn row(&self) -> usize {
-        eval::SHORT_ROW
+    fn bounds(&self) -> Bounds {
+        Bounds {
+            operands: usize::MAX,
+            row: eval::SHORT_ROW,
+            shared: usize::MAX,
+            whole: u64::MAX,
+            by_key: true,
+        }
     }
 
     fn computes_here(&self) -> bool {

@@ -17,8 +17,8 @@ use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
 use crate::expr::AnyExpr;
 use crate::gpu;
+use crate::ir::Bounds;
 use crate::ir::{Backend, KernelTime, Math, Memory};
-use crate::schedule::Bounds;
 
 pub use crate::limits::Limits;
 pub use crate::options::{AdapterKind, Options};
@@ -395,11 +395,9 @@ impl Device {
         self.0.clone()
     }
 
-    /// The device's limits for schedules.
+    /// What schedules need to know.
     pub(crate) fn bounds(&self) -> Bounds {
-        let (operands, row, shared, whole) =
-            (self.0.operands(), self.0.row(), self.0.shared(), self.0.whole());
-        Bounds { operands, row, shared, whole, by_key: self.0.computes_here() }
+        self.0.bounds()
     }
 
     /// Whether every tensor of an expression lives here.

@@ -12,8 +12,8 @@ use super::{execute, explain};
 use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
 use crate::ir::{
-    Backend, Destination, Explanation, Fingerprint, HostBytes, Input, Leaves, Math, Memory, Outcome, PIECE,
-    Program, Reading, Results, Schedule, Source, Storage, Times,
+    Backend, Bounds, Destination, Explanation, Fingerprint, HostBytes, Input, Leaves, Math, Memory, Outcome,
+    PIECE, Program, Reading, Results, Schedule, Source, Storage, Times,
 };
 use crate::layout::Layout;
 
@@ -57,21 +57,19 @@ impl Backend for Gpu {
         Arc::as_ptr(&self.parts) as usize
     }
 
-    fn operands(&self) -> usize {
-        // One binding is for the result.
-        self.adapter.bindings.saturating_sub(1) as usize
-    }
-
-    fn shared(&self) -> usize {
-        self.adapter.tuning.shared()
+    fn bounds(&self) -> Bounds {
+        Bounds {
+            // One binding is for the result.
+            operands: self.adapter.bindings.saturating_sub(1) as usize,
+            row: 1,
+            shared: self.adapter.tuning.shared(),
+            whole: self.parts.cuts.whole(),
+            by_key: false,
+        }
     }
 
     fn supports(&self, dtype: DType) -> Result<()> {
         self.parts.connection.supports(dtype)
-    }
-
-    fn whole(&self) -> u64 {
-        self.parts.cuts.whole()
     }
 
     fn most_read(&self) -> usize {

@@ -261,6 +261,22 @@ pub(crate) struct Leaves<'a> {
 /// Storages, one for each result.
 pub(crate) type Results = SmallVec<[Storage; 1]>;
 
+/// Facts about a device that schedules need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// The most tensors that a stage reads.
+    pub operands: usize,
+    /// The longest last axis along which a constant value is computed once.
+    pub row: usize,
+    /// Rows or columns of a product that share one load of an element of a factor.
+    pub shared: usize,
+    /// Bytes of a tensor that is bound whole, however often it is read.
+    pub whole: u64,
+    /// Whether a stage reduces elements by key. Else a stage counts at most [`MOST_COUNTED`](crate::tuning::segments)
+    /// keys, and nothing more.
+    pub by_key: bool,
+}
+
 /// A device, as expressions use it. All storages passed in were made by the same device.
 pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// The adapter's name, and the interface that reaches it.
@@ -269,29 +285,12 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// A number that no other living device has. Handles of one device share it.
     fn identity(&self) -> usize;
 
-    /// The most tensors that one kernel reads.
-    fn operands(&self) -> usize {
-        usize::MAX
-    }
+    /// What schedules need to know.
+    fn bounds(&self) -> Bounds;
 
     /// Fails for an element type that the device does not compute with.
     fn supports(&self, _dtype: DType) -> Result<()> {
         Ok(())
-    }
-
-    /// The longest last axis along which the device computes a constant value once.
-    fn row(&self) -> usize {
-        1
-    }
-
-    /// Rows or columns of a product of matrices that share one load of an element of a factor.
-    fn shared(&self) -> usize {
-        usize::MAX
-    }
-
-    /// The most bytes of a tensor that a kernel binds whole.
-    fn whole(&self) -> u64 {
-        u64::MAX
     }
 
     /// A storage of `bytes` packed elements of type `dtype`.

@@ -45,8 +45,8 @@ pub(crate) use callee::{Inner, Run, list};
 pub(crate) use constant::Constant;
 pub(crate) use flatten::Known;
 pub(crate) use graph::{
-    Backend, BindingRange, Destination, Extent, Fingerprint, Input, Join, Leaves, Node, NodeKind, Program,
-    ProgramKind, Results, RowFused, RowReduction, Schedule, Slot, Source, Stage, Storage,
+    Backend, BindingRange, Bounds, Destination, Extent, Fingerprint, Input, Join, Leaves, Node, NodeKind,
+    Program, ProgramKind, Results, RowFused, RowReduction, Schedule, Slot, Source, Stage, Storage,
 };
 pub(crate) use kept::Kept;
 pub(crate) use node::LoopTable;

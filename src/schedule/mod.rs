@@ -37,7 +37,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::ir::{
-    Input, Kept, Known, Node, NodeKind, Op, Program, Schedule, Source, Stage, Storage, Value, cost,
+    Bounds, Input, Kept, Known, Node, NodeKind, Op, Program, Schedule, Source, Stage, Storage, Value, cost,
 };
 use crate::layout::Shape;
 use crate::tuning::costs::{COSTLY, LEAST_SPARED, MOST_COST, NARROWING};
@@ -76,22 +76,6 @@ fn text_cost(node: &Node) -> usize {
 /// The type that an op computes in: its last operand's, as a condition comes first.
 fn operand_type(node: &Node) -> DType {
     node.args.last().map_or(node.dtype, |arg| arg.dtype)
-}
-
-/// Facts about a device that schedules need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bounds {
-    /// The most tensors that a stage reads.
-    pub operands: usize,
-    /// The longest last axis along which a constant value is computed once.
-    pub row: usize,
-    /// Rows or columns of a product that share one load of an element of a factor.
-    pub shared: usize,
-    /// Bytes of a tensor that is bound whole, however often it is read.
-    pub whole: u64,
-    /// Whether a stage reduces elements by key. Else a stage counts at most [`MOST_COUNTED`](crate::tuning::segments)
-    /// keys, and nothing more.
-    pub by_key: bool,
 }
 
 /// A schedule that is kept with its root.

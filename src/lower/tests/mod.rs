@@ -2,10 +2,10 @@
 
 use super::{Command, Commands, Cuts, lower};
 use crate::dtype::DType;
+use crate::ir::Bounds;
 use crate::ir::{Destination, Schedule, Storage};
 use crate::layout::{Layout, Shape};
 use crate::plan::{LANES, MOST_ELEMENTS, Origin};
-use crate::schedule::Bounds;
 use crate::wgsl::GPU;
 use crate::{AnyExpr, AnyTensor, Device, ReduceOptions};
 

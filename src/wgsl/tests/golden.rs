@@ -7,10 +7,10 @@ use std::fs;
 use std::path::Path;
 
 use crate::dtype::Element;
+use crate::ir::Bounds;
 use crate::ir::{Destination, Known, Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source};
 use crate::lower::{Cuts, Dispatch, lower, over_slots};
 use crate::plan::{Faults, Kernel, Place, Plan, Target, WORKGROUP};
-use crate::schedule::Bounds;
 use crate::tuning::Tuning;
 use crate::wgsl::emit;
 use crate::{AnyExpr, Device, Expr, Outside, Tensor, f16};

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use super::golden::{GPU, scheduled};
+use crate::ir::Bounds;
 use crate::ir::{Destination, Schedule};
 use crate::lower::{Commands, Cuts, lower};
-use crate::schedule::Bounds;
 use crate::wgsl::emit;
 use crate::{AnyExpr, Device, Expr, Tensor};
 
