@@ -1,11 +1,14 @@
-//! How deep tests go: `ZEROSTRIDE_TESTS` is `quick`, `once` or `all`.
+//! How deep tests go: `ZEROSTRIDE_TESTS` is `quick`, `each`, `once` or `all`.
 
 use std::collections::HashSet;
 
 #[derive(PartialEq)]
 enum Depth {
-    /// A part of the cases, each on the CPU path and one adapter in turn.
+    /// A part of the cases, each on the CPU path and one adapter in turn. Tests take turns too, but those of operations
+    /// and rules.
     Quick,
+    /// The same, but each test on every device: scripts/test --all.
+    Each,
     /// Every case, on the CPU path and one adapter in turn: scripts/test --all.
     Once,
     /// Every case on every device.
@@ -16,14 +19,21 @@ fn read() -> Depth {
     match std::env::var("ZEROSTRIDE_TESTS").as_deref() {
         Ok("all") => Depth::All,
         Ok("once") => Depth::Once,
+        Ok("each") => Depth::Each,
         Ok("quick" | "") | Err(_) => Depth::Quick,
-        Ok(other) => panic!("ZEROSTRIDE_TESTS is {other}, and neither quick, once nor all"),
+        Ok(other) => panic!("ZEROSTRIDE_TESTS is {other}, and neither quick, each, once nor all"),
     }
 }
 
-/// The first of two in a quick run, the second in others.
-pub fn depth<T>(quick: T, others: T) -> T {
-    if read() == Depth::Quick { quick } else { others }
+/// The first of two if a part of the cases is run, the second if all are.
+pub fn depth<T>(part: T, all: T) -> T {
+    if matches!(read(), Depth::Quick | Depth::Each) { part } else { all }
+}
+
+/// Whether adapters take turns by the test: in a quick run, and as if they were GPUs, because many tests have kernels of
+/// one form.
+pub fn is_by_test() -> bool {
+    is_as_gpu() || read() == Depth::Quick
 }
 
 /// Whether a case is run on a device, if several devices take turns.

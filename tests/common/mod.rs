@@ -146,11 +146,42 @@ pub fn check_kernels(device: &Device) {
     }
 }
 
-/// Runs a test on every device. Every kernel that it made must be portable. As if they were GPUs, adapters take turns
-/// by the test's place, because many tests have kernels of one form.
+/// A number of the place that calls.
+#[track_caller]
+pub fn place() -> usize {
+    depth::hash(&Location::caller().to_string()) as usize
+}
+
+/// The devices for the test at a place: the CPU path and an adapter in turn where adapters take turns by the test, or all.
+pub fn of_test(place: usize) -> impl Iterator<Item = &'static Device> {
+    devices().iter().filter(move |device| !depth::is_by_test() || takes(place, device))
+}
+
+/// The adapters among them, to open them anew.
+#[track_caller]
+pub fn found_in_turn() -> impl Iterator<Item = Adapter> {
+    let place = place();
+    found().enumerate().filter(move |&(number, _)| is_in_turn(place, number)).map(|(_, adapter)| adapter)
+}
+
+/// Whether an adapter, by its number, takes the test at a place.
+pub fn is_in_turn(place: usize, number: usize) -> bool {
+    !depth::is_by_test() || depth::in_turn(place, number + 1, turns())
+}
+
+/// Runs a test on its devices. Every kernel that it made must be portable.
 #[track_caller]
 pub fn on_every_device(test: impl Fn(&Device)) {
-    let place = depth::hash(&Location::caller().to_string()) as usize;
+    for device in of_test(place()) {
+        test(device);
+        check_kernels(device);
+    }
+}
+
+/// The same for tests of operations and rules, which a quick run has on each adapter.
+#[track_caller]
+pub fn on_each_adapter(test: impl Fn(&Device)) {
+    let place = place();
     for device in devices().iter().filter(|device| !depth::is_as_gpu() || takes(place, device)) {
         test(device);
         check_kernels(device);

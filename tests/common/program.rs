@@ -9,6 +9,8 @@ use zerostride::{Device, wgpu};
 /// A program's device.
 pub struct Program {
     pub name: String,
+    /// The number of its adapter.
+    number: usize,
     pub adapter: wgpu::Adapter,
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
@@ -142,7 +144,7 @@ pub fn programs() -> &'static [Program] {
         let adapters = adapters(&instance);
         // What EGL says of drivers that it does not find is no program's.
         MESSAGES.lock().unwrap().clear();
-        for adapter in adapters {
+        for (number, adapter) in adapters.into_iter().enumerate() {
             let has = adapter.limits();
             let (features, limits) = Device::wants(&adapter);
             // Something of the program's own.
@@ -159,18 +161,21 @@ pub fn programs() -> &'static [Program] {
                 let (device, queue) = open(&adapter, features, limits);
                 let ours = Device::from_wgpu(&device, &queue).unwrap();
                 let name = format!("{} {kind}", ours.name());
-                programs.push(Program { name, adapter: adapter.clone(), device, queue, ours });
+                programs.push(Program { name, number, adapter: adapter.clone(), device, queue, ours });
             }
         }
         programs
     })
 }
 
-/// Runs a test in every program, and in silence. One test at a time, as they look at the memory of a device.
+/// Runs a test in every program, and in silence; in a quick run in those of one adapter in turn. One test at a time, as they
+/// look at the memory of a device.
+#[track_caller]
 pub fn in_every_program(test: impl Fn(&Program)) {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for program in programs() {
+    let place = super::place();
+    for program in programs().iter().filter(|program| super::is_in_turn(place, program.number)) {
         test(program);
         let _ = program.device.poll(wgpu::PollType::wait_indefinitely());
         super::check_kernels(&program.ours);

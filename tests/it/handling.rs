@@ -3,7 +3,7 @@
 #![allow(clippy::reversed_empty_ranges)] // a negative bound counts from the end
 
 use crate::common::depth::depth;
-use crate::common::{Random, found, on_every_device, open};
+use crate::common::{Random, found_in_turn, on_every_device, open};
 use zerostride::{AnyExpr, AssignAll, DType, Device, Element, ErrorKind, Expr, Result, Shape, bf16, f16};
 
 /// Views chain without `?`, as operands, destinations and reads. The call that consumes a view returns the first mistake,
@@ -190,7 +190,7 @@ fn callers_do_not_wait() {
 #[test]
 fn assignments_are_compiled_ahead() {
     // Devices of its own, as other tests compile kernels meanwhile.
-    for device in found().map(|adapter| open(&adapter)) {
+    for device in found_in_turn().map(|adapter| open(&adapter)) {
         let x = device.zeros::<f32>([37, 41]).unwrap();
         let bytes = device.zeros::<u8>([37, 41]).unwrap();
         let part = x.slice_step(1, .., 3).tensor().unwrap();

@@ -1,7 +1,7 @@
 //! Lookups: of every type, with indices of every type, through views, in reductions, in place, in chunks. NumPy's
 //! results are in tests/it/joining.rs.
 
-use crate::common::{check_kernels, found, in_turn, on_every_device};
+use crate::common::{check_kernels, found_in_turn, in_turn, on_every_device};
 use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Function, Limits, Options, Outside, Tensor};
 
 /// 0, 1, 2 .. in a shape.
@@ -251,7 +251,7 @@ fn mistakes_are_errors() {
 /// A table larger than a binding and than a buffer: looked up piece by piece.
 #[test]
 fn tables_larger_than_a_binding() {
-    for adapter in found() {
+    for adapter in found_in_turn() {
         let name = format!("{}:{}", adapter.backend, adapter.index);
         let mut limits = Limits::downlevel();
         limits.max_storage_buffer_binding_size = 64 << 10;
@@ -295,7 +295,7 @@ fn of_more_tensors_than_a_kernel_binds() {
     }";
     let largest = |a: f32, b: f32, c: f32, d: f32| a.max(b).max(c.max(d));
     let mixed = Function::new("mixed", text, largest).unwrap();
-    for adapter in found() {
+    for adapter in found_in_turn() {
         let name = format!("{}:{}", adapter.backend, adapter.index);
         let options = Options::default().adapter(name).limits(Limits::downlevel());
         let device = Device::open_with(&options).unwrap();

@@ -1,6 +1,6 @@
 //! Loops in a kernel: the results of plain Rust, on every device, bit for bit, whatever stands around them and inside.
 
-use crate::common::{found, on_every_device, open, options};
+use crate::common::{found_in_turn, on_every_device, open, options};
 use zerostride::{AnyExpr, DType, Device, Element, Expr, Function, Limits, Options, Outside};
 
 /// The same on every device as on the CPU path, bit for bit.
@@ -81,7 +81,7 @@ fn any_number_of_turns() {
         everywhere(|_| Expr::repeat(500, Expr::coordinate([3, 5000], 0).cast::<u32>(), |n| n + 1).sum(1));
     assert_eq!(sum, [2_500_000, 2_505_000, 2_510_000]);
     // Devices of its own, which have no other kernels.
-    for device in found().map(|adapter| open(&adapter)) {
+    for device in found_in_turn().map(|adapter| open(&adapter)) {
         let own = |n: u32| Expr::repeat(n, Expr::coordinate([4], 0), |n| n.rotate_left(3) ^ 1);
         let own_while =
             |n: u32| Expr::repeat_while(n, Expr::coordinate([4], 0), |n| (n.ne(7), n.rotate_left(3)));
@@ -483,7 +483,7 @@ fn lookups_in_tables_larger_than_a_binding() {
         })
     };
     let known = answers(&host);
-    for adapter in found() {
+    for adapter in found_in_turn() {
         let name = format!("{}:{}", adapter.backend, adapter.index);
         for small in [true, false] {
             let mut limits = Limits::downlevel();
@@ -516,7 +516,7 @@ fn values_that_are_read_apart() {
     ];
     for (i, case) in cases.iter().enumerate() {
         everywhere(|_| case.clone());
-        for adapter in found() {
+        for adapter in found_in_turn() {
             // A device of its own, which has no kernels yet.
             let name = format!("{}:{}", adapter.backend, adapter.index);
             let device = Device::open_with(&Options::default().adapter(name)).unwrap();
@@ -555,7 +555,7 @@ fn a_loop_over_many_tensors() {
         (x / a).to_vec().unwrap()
     };
     let known = answers(&Device::cpu());
-    for adapter in found() {
+    for adapter in found_in_turn() {
         let device = Device::open_with(&options(&adapter).limits(Limits::downlevel())).unwrap();
         assert_eq!(answers(&device), known, "{}", device.name());
     }

@@ -1,7 +1,7 @@
 //! Every operation on every type and device: verified answers, edges against edges, and random
 //! values, within the bound that the op table states.
 
-use crate::common::{Random, adapters, on_every_device};
+use crate::common::{Random, adapters, on_each_adapter};
 use zerostride::{DType, Device, Element, ErrorKind, Expr, Operation, Tensor, bf16, f16, operations};
 
 /// Values at which functions change their ways, and random ones of every magnitude.
@@ -263,7 +263,7 @@ fn signs_and_copies_of_every_16_bits() {
             assert!(is_right, "{} {bits:#x} on {}", T::DTYPE, device.name());
         }
     }
-    on_every_device(|device| {
+    on_each_adapter(|device| {
         check(device, f16::from_bits, f16::ONE);
         check(device, bf16::from_bits, bf16::ONE);
     });
@@ -292,7 +292,7 @@ fn casts_from<T: Samples>(device: &Device) {
 
 #[test]
 fn every_cast() {
-    on_every_device(|device| {
+    on_each_adapter(|device| {
         casts_from::<f32>(device);
         casts_from::<f64>(device);
         casts_from::<f16>(device);
@@ -321,7 +321,7 @@ fn casts_are_those_of_rust() {
 
 #[test]
 fn select_and_coordinates() {
-    on_every_device(|device| {
+    on_each_adapter(|device| {
         let x = device.upload(&(0..12).map(|i| i as f32 - 5.5).collect::<Vec<_>>(), [3, 4]).unwrap();
         let kept = x.gt(0.0).select(&x, f32::NAN).to_vec().unwrap();
         assert!(kept[..6].iter().all(|v| v.is_nan()) && kept[6..] == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]);
@@ -359,7 +359,7 @@ fn compositions_agree_and_stay_one_kernel() {
         ]
     };
     let expected = all(&Device::cpu());
-    on_every_device(|device| {
+    on_each_adapter(|device| {
         for ((name, expected), (_, got)) in expected.iter().zip(all(device)) {
             for (e, g) in expected.to_vec().unwrap().into_iter().zip(got.to_vec().unwrap()) {
                 // A few roundings of numbers up to 64, which sums of parts may cancel.
@@ -395,7 +395,7 @@ fn widened_integers_keep_their_sign() {
             }
         }
     }
-    on_every_device(|device| {
+    on_each_adapter(|device| {
         widened::<i8>(device, &[3, 127, -128, 85, -4, -1, 0]);
         widened::<i16>(device, &[3, 2025, -18690, 185, -4, i16::MIN, 0]);
         widened::<i32>(device, &[3, 2025, -18690, 185, -4, i32::MIN, i32::MAX]);

@@ -1,7 +1,7 @@
 //! Reductions in parts: the values of blocks of all parts are joined to the bits of the whole.
 
 use crate::common::depth::depth;
-use crate::common::{Random, devices};
+use crate::common::{Random, of_test, place};
 use zerostride::{AnyExpr, AnyTensor, DType, Device, ReduceOptions};
 
 /// Reductions of floats that parts have.
@@ -56,7 +56,7 @@ fn parts_join_to_the_bits_of_the_whole() {
         let dtype = [DType::F32, DType::F16, DType::BF16][random.below(3)];
         let block = if count > 1 << 20 && random.below(2) == 0 { 1 << 20 } else { 1024 };
         let ends = ends(&mut random, count, block);
-        for device in devices() {
+        for device in of_test(place()) {
             let x = AnyTensor::from(device.upload(&host, shape).unwrap());
             let x = if random.below(2) == 0 {
                 x.cast(dtype)
@@ -91,7 +91,7 @@ fn parts_join_to_the_bits_of_the_whole() {
 fn ranges_of_several_axes() {
     let mut random = Random(8);
     let host = values(&mut random, 6 * 512 * 3);
-    for device in devices() {
+    for device in of_test(place()) {
         let x = AnyTensor::from(device.upload(&host, [6, 512, 3]).unwrap());
         for x in [x.expr(), x.permute([2, 1, 0]).permute([2, 1, 0])] {
             let parts = [0..2, 2..6].map(|part| x.slice(0, part).reduce_partial("sum", [0, 1], 1024));

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::common::depth::depth;
-use crate::common::{alone, found, open};
+use crate::common::{alone, found, found_in_turn, open};
 use zerostride::{Adapter, Device, ErrorKind, Expr, Options};
 
 /// A directory that was not there, and goes with the test.
@@ -97,7 +97,7 @@ fn invocations_share_rows_where_a_gpu_is_asked_for() {
 
 #[test]
 fn a_new_size_of_a_known_fold_compiles_nothing() {
-    for adapter in found() {
+    for adapter in found_in_turn() {
         let device = open(&adapter);
         // Pairs of shapes whose folds run in the same forms: rows, of one block and of several, short ones, columns.
         let shapes: [([usize; 2], [usize; 2], isize); 7] = [
@@ -151,7 +151,7 @@ fn kernels_of_folds_are_few() {
 
 #[test]
 fn a_new_size_of_known_rows_compiles_nothing() {
-    for adapter in found() {
+    for adapter in found_in_turn() {
         let device = open(&adapter);
         // Pairs of shapes whose rows are computed in the same forms: along memory, and across it.
         let shapes: [([usize; 2], [usize; 2], isize); 2] =

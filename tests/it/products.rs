@@ -2,7 +2,7 @@
 //! batch and computed operand.
 
 use crate::common::depth::depth;
-use crate::common::{Random, check_kernels, found, in_turn, on_every_device, takes, test_limits};
+use crate::common::{Random, check_kernels, found_in_turn, in_turn, on_every_device, takes, test_limits};
 use zerostride::{
     AnyExpr, AssignAll, DType, Device, ErrorKind, Expr, Limits, Numeric, Options, Tensor, bf16, f16,
 };
@@ -552,7 +552,7 @@ fn long_products() {
 /// Factors and results that are larger than a binding, or lie in tensors that are.
 #[test]
 fn larger_than_a_binding() {
-    for adapter in found() {
+    for adapter in found_in_turn() {
         let name = format!("{}:{}", adapter.backend, adapter.index);
         let mut limits = Limits::downlevel();
         limits.max_storage_buffer_binding_size = 64 << 10;

@@ -128,7 +128,7 @@ fn rank_0_and_length_0() {
     assert_eq!(shape(&[1], &[0]), Some(vec![0])); // the larger of the two would be 1
     assert_eq!(shape(&[3, 0], &[3, 1]), Some(vec![3, 0]));
     assert_eq!(shape(&[0], &[2, 2]), None);
-    crate::common::on_every_device(|device| {
+    crate::common::on_each_adapter(|device| {
         let (one, none) = (device.full([1], 1.0_f32).unwrap(), device.zeros::<f32>([0]).unwrap());
         assert_eq!((&one + &none).eval().unwrap().shape(), &[0]);
         let number = device.full([], 2.0_f32).unwrap();
@@ -165,7 +165,7 @@ fn targets() {
 /// A destination keeps its rank, and a stretched view is none.
 #[test]
 fn in_place() {
-    crate::common::on_every_device(|device| {
+    crate::common::on_each_adapter(|device| {
         let x = device.upload(&[1, 2, 3], [3]).unwrap();
         let row = device.upload(&[1, 1, 1], [1, 3]).unwrap();
         let error = x.assign(&x + &row).unwrap_err();

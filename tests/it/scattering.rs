@@ -1,7 +1,7 @@
 //! Writes at computed indices and reductions by key. Every device has the bits of the contract's order, and the last update
 //! of a place stays.
 
-use crate::common::{Random, found, in_turn, lowered, on_every_device, takes};
+use crate::common::{Random, found_in_turn, in_turn, lowered, on_every_device, takes};
 use crate::sorting::{Sorted, agrees, viewed};
 use zerostride::{AnyExpr, Device, ErrorKind, Expr, Keys, Numeric, Outside, Update, bf16, f16};
 
@@ -410,7 +410,7 @@ fn scattered() {
 /// Bindings smaller than the destination, and smaller than the updates.
 #[test]
 fn larger_than_a_binding() {
-    for adapter in found() {
+    for adapter in found_in_turn() {
         let device = lowered(&adapter, (256 << 10, 64 << 10), 8);
         let mut random = Random(5);
         segments::<f32>(&device, (30_000, 1), 7, &[Update::Add], &mut random);

@@ -4,7 +4,9 @@
 use std::cmp::Ordering;
 
 use crate::common::depth::depth;
-use crate::common::{Random, check_kernels, devices, found, in_turn, lowered, on_every_device, takes};
+use crate::common::{
+    Random, check_kernels, devices, found_in_turn, in_turn, lowered, on_every_device, takes,
+};
 use zerostride::{AnyExpr, Between, DType, Device, Element, ErrorKind, Expr, Side, bf16, f16};
 
 /// An element type as it is sorted.
@@ -217,7 +219,7 @@ fn long_rows() {
 /// Bindings and buffers smaller than the operand: rows in halves, and one range after another.
 #[test]
 fn larger_than_a_binding() {
-    for adapter in found() {
+    for adapter in found_in_turn() {
         // Values and indices move by two kernels where an adapter has four bindings.
         for (sizes, bindings) in [((256 << 10, 64 << 10), 8), ((128 << 10, 128 << 10), 4)] {
             let device = lowered(&adapter, sizes, bindings);

@@ -9,7 +9,7 @@ use crate::common::case::Case;
 use crate::common::depth::depth;
 use crate::common::draw::{Size, case};
 use crate::common::shrink::shrink;
-use crate::common::{check_kernels, found, open};
+use crate::common::{check_kernels, found_in_turn, open};
 use zerostride::{
     Adapter, AnyExpr, AnyTensor, DType, Device, ErrorKind, Expr, Options, ReduceOptions, Result, Tensor, f16,
 };
@@ -25,7 +25,7 @@ fn lowered(adapter: &Adapter, bindings: u64) -> Device {
 
 fn devices() -> &'static [Device] {
     static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
-    DEVICES.get_or_init(|| found().map(|adapter| lowered(&adapter, 8)).collect())
+    DEVICES.get_or_init(|| found_in_turn().map(|adapter| lowered(&adapter, 8)).collect())
 }
 
 fn on_each(test: impl Fn(&Device)) {
@@ -45,7 +45,7 @@ fn slow() -> &'static [Device] {
                 .adapter(format!("{}:{}", adapter.backend, adapter.index))
                 .rate(1)
         };
-        found().map(|adapter| Device::open_with(&options(&adapter)).unwrap()).collect()
+        found_in_turn().map(|adapter| Device::open_with(&options(&adapter)).unwrap()).collect()
     })
 }
 
@@ -133,7 +133,7 @@ fn counting(device: &Device, count: usize) -> Tensor<f32> {
 /// As many readings of one tensor as a kernel has bindings, and more, each in another buffer.
 #[test]
 fn windows_apart_are_bindings_of_their_own() {
-    for adapter in found() {
+    for adapter in found_in_turn() {
         for bindings in [4, 5, 8] {
             let device = lowered(&adapter, bindings);
             let x = counting(&device, 200_000);
@@ -175,7 +175,7 @@ fn stages_over_many_buffers() {
 /// Neither takes memory on the device or runs there, stages and large tensors included.
 #[test]
 fn explaining_and_warming_up_take_no_memory() {
-    for adapter in found() {
+    for adapter in found_in_turn() {
         for device in [open(&adapter), lowered(&adapter, 8)] {
             let x = counting(&device, 200_000).reshape([400, 500]);
             let row = device.full([500], 2.0_f32).unwrap();
@@ -202,7 +202,7 @@ fn explaining_and_warming_up_take_no_memory() {
 /// A scalar may be stretched to any length, and a plan is made for each part.
 #[test]
 fn more_parts_than_are_planned_ahead() {
-    for device in found().map(|adapter| open(&adapter)) {
+    for device in found_in_turn().map(|adapter| open(&adapter)) {
         let all = Expr::scalar(1.0_f32).broadcast_to([1 << 60]);
         for error in [all.explain(&device).unwrap_err(), all.warm_up(&device).unwrap_err()] {
             assert_eq!(error.kind(), ErrorKind::Limit);
@@ -217,7 +217,7 @@ fn more_parts_than_are_planned_ahead() {
 #[test]
 fn parts_are_read_where_they_lie() {
     // Devices of its own, as other tests allocate meanwhile.
-    for device in found().map(|adapter| lowered(&adapter, 8)) {
+    for device in found_in_turn().map(|adapter| lowered(&adapter, 8)) {
         let all: Vec<u8> = (0..300_001_usize).map(|i| (i * 7 % 251) as u8).collect();
         let x = device.upload(&all, [all.len()]).unwrap();
         let before = device.memory().used;
@@ -266,7 +266,7 @@ fn futures_read_what_was_there() {
 /// More memory than there is, in buffers that are each available.
 #[test]
 fn more_memory_than_there_is() {
-    for adapter in found() {
+    for adapter in found_in_turn() {
         if adapter.kind != zerostride::AdapterKind::Cpu {
             continue;
         }
@@ -357,7 +357,7 @@ fn indexes_and_scans_of_as_many_tensors_as_are_bound() {
         all.iter().map(|expr| expr.to_bytes()).collect()
     };
     let expected = sums(&Device::cpu()).unwrap();
-    for adapter in found() {
+    for adapter in found_in_turn() {
         for bindings in [4, 5, 8] {
             assert!(
                 sums(&lowered(&adapter, bindings)).unwrap() == expected,
