@@ -1,6 +1,6 @@
 //! The grid: the elements of each invocation.
 
-use super::fields::Field;
+use super::fields::Number;
 use super::target::Target;
 use super::walk::{LANES, Packing, Together, Walk};
 use crate::dtype::DType;
@@ -61,30 +61,31 @@ fn has_gaps(loops: &Nest) -> bool {
 }
 
 impl Grid {
-    /// A word of the uniform block that the grid knows.
-    pub(super) fn word(&self, field: &Field, loops: &Nest) -> u32 {
-        let word = match field {
-            Field::Count => match self.walk {
+    /// A number of a launch.
+    pub(super) fn number(&self, number: Number, loops: &Nest) -> usize {
+        match number {
+            Number::Count => match self.walk {
                 Walk::Words { outer } => loops.lengths[..outer].iter().product::<usize>() * self.slots,
                 _ => loops.count(),
             },
-            Field::Vectors => loops.count().div_ceil(LANES * self.joined as usize),
-            Field::Slots => self.slots,
-            Field::Pitch => self.pitch as usize,
-            Field::BandVectors => loops.inner() * self.band / LANES,
-            Field::BandRows => self.band,
-            Field::Rows => loops.count() / loops.inner(),
+            Number::Vectors => loops.count().div_ceil(LANES * self.joined as usize),
+            Number::Slots => self.slots,
+            Number::Pitch => self.pitch as usize,
+            Number::BandVectors => loops.inner() * self.band / LANES,
+            Number::BandRows => self.band,
+            Number::Rows => loops.count() / loops.inner(),
             // Neighbouring rows share the loads of lanes across them. Other rows of an invocation lie far apart, and
             // its neighbours have the next ones, so that each is a stream that the processor prefetches. [16384, 256]
             // plus a row on lavapipe: 2.2 times `x + 1.0` with eight neighbouring rows, 1.1 so.
-            Field::RowStep if is_scattered(loops) => self.vectors as usize,
-            Field::FirstRows if is_scattered(loops) => loops.rows().unwrap_or(1),
-            Field::RowStep => 1,
-            Field::RowsApart if is_scattered(loops) => 1,
-            Field::FirstRows | Field::RowsApart => loops.rows().unwrap_or(1).div_ceil(self.vectors as usize),
+            Number::RowStep if is_scattered(loops) => self.vectors as usize,
+            Number::FirstRows if is_scattered(loops) => loops.rows().unwrap_or(1),
+            Number::RowStep => 1,
+            Number::RowsApart if is_scattered(loops) => 1,
+            Number::FirstRows | Number::RowsApart => {
+                loops.rows().unwrap_or(1).div_ceil(self.vectors as usize)
+            }
             _ => 0,
-        };
-        word as u32
+        }
     }
 
     /// Lays out a grid over elements. [`Grid::words`] does so over the words of a packed destination.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::walk::whole;
 use crate::dtype::DType;
 use crate::ir::{ByValue, GROUP, KeyKind, ReduceOp, Value};
@@ -16,6 +18,17 @@ pub(crate) enum Makes {
     Contract(Contract),
     Sort(Sorter),
     Count(Counter),
+}
+
+impl Makes {
+    /// The identities of its reductions, by number.
+    pub(super) fn identities(&self) -> SmallVec<[u64; 2]> {
+        match self {
+            Makes::Reduce(reduce) => reduce.reductions().map(|own| own.op.identity(own.element)).collect(),
+            Makes::Scan(scanner) => SmallVec::from_slice(&[scanner.op.identity(scanner.element)]),
+            _ => SmallVec::new(),
+        }
+    }
 }
 
 /// The text of a kernel that adds up products of two factors, which are the first results of its program. A third is

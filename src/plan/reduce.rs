@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store, Stride};
-use super::fields::{self, Field, Number, divider};
+use super::fields::{self, Number};
 use super::grid::workgroups;
 use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
@@ -172,30 +172,19 @@ impl Pass {
         let (kernel, reads) =
             Kernel::assemble(program, bound, &accesses, &loops, (walk, store, strides), target);
         let kernel = Kernel { workgroup: [workgroup, 1], out, makes: Makes::Reduce(reduce), ..kernel };
-        let identity = |i: usize| rows.reductions[i].op.identity(program.dtype_of(rows.reductions[i].value));
-        let words = fields::words(&kernel, &loops, program, |field| match *field {
-            Field::Count => items as u32,
-            Field::Pitch => x as u32 * workgroup,
-            Field::Identity(i) => identity(i) as u32,
-            Field::IdentityHigh(i) => (identity(i) >> 32) as u32,
-            Field::Reduce(number) => match number {
-                Number::Row => count as u32,
-                Number::Items => repeats as u32,
-                Number::Rows => results as u32,
-                Number::Columns => columns as u32,
-                Number::ColumnsFactor => divider(columns).0,
-                Number::ColumnsShift => divider(columns).1,
-                Number::Positions => positions as u32,
-                Number::PositionsFactor => divider(positions).0,
-                Number::PositionsShift => divider(positions).1,
-                Number::PositionStride => match (vector_axis, store) {
-                    (VectorAxis::Gathered, _) => columns as u32,
-                    _ => (results / store.access().width()) as u32,
-                },
-                Number::Vectors => vectors as u32,
-                Number::VectorsFactor => divider(vectors).0,
-                Number::VectorsShift => divider(vectors).1,
+        let words = fields::words(&kernel, &loops, program, |number| match number {
+            Number::Count => items,
+            Number::Pitch => x * workgroup as usize,
+            Number::Row => count,
+            Number::Items => repeats,
+            Number::Rows => results,
+            Number::Columns => columns,
+            Number::Positions => positions,
+            Number::PositionStride => match (vector_axis, store) {
+                (VectorAxis::Gathered, _) => columns,
+                _ => results / store.access().width(),
             },
+            Number::Vectors => vectors,
             _ => 0,
         });
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };

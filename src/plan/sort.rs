@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::access::Store;
-use super::fields::{self, Field, SortNumber};
+use super::fields::{self, Number};
 use super::grid::workgroups;
 use super::kernel::{Binding, Kernel};
 use super::launch::{Launch, Plan};
@@ -101,27 +101,19 @@ impl Plan {
             makes: Makes::Sort(sorter),
             ..kernel
         };
-        let words = fields::words(&kernel, &loops, &nothing, |field| match *field {
-            Field::Count => count as u32,
-            Field::Pitch => x as u32,
-            Field::Sort(number) => match number {
-                SortNumber::Length => run.length as u32,
-                SortNumber::Start => run.start as u32,
-                SortNumber::Tiles => tiles as u32,
-                SortNumber::Before => run.before as u32,
-                SortNumber::All => run.tiles as u32,
-                SortNumber::Shift => run.shift,
-                SortNumber::Flip => {
-                    if run.descending {
-                        u32::MAX
-                    } else {
-                        0
-                    }
-                }
-                SortNumber::Row => run.row as u32,
-                SortNumber::Low => run.low as u32,
-                SortNumber::Size => run.size as u32,
-            },
+        let words = fields::words(&kernel, &loops, &nothing, |number| match number {
+            Number::Count => count,
+            Number::Pitch => x,
+            Number::Length => run.length,
+            Number::Start => run.start,
+            Number::Tiles => tiles,
+            Number::Before => run.before,
+            Number::All => run.tiles,
+            Number::Shift => run.shift as usize,
+            Number::Flip if run.descending => u32::MAX as usize,
+            Number::Row => run.row,
+            Number::Low => run.low,
+            Number::Size => run.size,
             _ => 0,
         });
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };

@@ -189,7 +189,7 @@ impl Emitter<'_> {
             line!(self.text, "    if (i >= p.count) {{ return; }}");
             self.tile_at(scanner, "i", "");
         }
-        let identity = constant(scanner.element, "p.identity");
+        let identity = constant(scanner.element, "p.identity0");
         let identity = if scanner.along { format!("({identity}).x") } else { identity };
         line!(self.text, "    let identity = {identity};");
         self.carries(scanner);
