@@ -155,12 +155,8 @@ impl Job<'_> {
             };
             if streams { lines::scope(|stream| go(Some(stream))) } else { go(None) }
         })?;
-        threads::each(
-            out.chunks_mut(self.count * self.row),
-            self.work,
-            || Ok(()),
-            |(), out| self.exclude(out),
-        )
+        threads::all(out.chunks_mut(self.count * self.row), self.work, |matrix| self.exclude(matrix));
+        Ok(())
     }
 
     /// Bytes of the tile of the identity.
@@ -214,18 +210,14 @@ impl Job<'_> {
             tasks.push((first, &[][..]));
             tasks.extend(rest.chunks_mut(part).zip(lasts.chunks(groups * self.row)));
         }
-        threads::each(
-            tasks,
-            self.work,
-            || Ok(()),
-            |(), (out, carried)| {
-                if !carried.is_empty() {
-                    (self.scans.carry)(self.columns, out, carried);
-                }
-                self.finish(out);
-            },
-        )?;
-        threads::each(out.chunks_mut(matrix), self.work, || Ok(()), |(), matrix| self.exclude(matrix))
+        threads::all(tasks, self.work, |(out, carried)| {
+            if !carried.is_empty() {
+                (self.scans.carry)(self.columns, out, carried);
+            }
+            self.finish(out);
+        });
+        threads::all(out.chunks_mut(matrix), self.work, |matrix| self.exclude(matrix));
+        Ok(())
     }
 
     /// Computes elements from one on.

@@ -116,12 +116,8 @@ fn by_bit<T: Pod + PartialEq + Sync>(
 ) -> Result<()> {
     const PART: usize = 16 << 10;
     let mut counts = vec![0_usize; row.len().div_ceil(PART)];
-    threads::each(
-        row.chunks(PART).zip(&mut counts),
-        work,
-        || Ok(()),
-        |(), (part, count)| *count = part.iter().filter(|&&x| x == first).count(),
-    )?;
+    let tasks = row.chunks(PART).zip(&mut counts);
+    threads::all(tasks, work, |(part, count)| *count = part.iter().filter(|&&x| x == first).count());
     let total = counts.iter().sum::<usize>().min(out.len());
     let (mut before, mut after) = out.split_at_mut(total);
     let mut tasks = Vec::with_capacity(counts.len());
@@ -278,14 +274,9 @@ impl<L, K, S> By<L, K, S> {
         let first = key(row[0]);
         let mut differing = vec![0_u64; parts];
         let tasks = row.chunks(PART).zip(&mut differing);
-        threads::each(
-            tasks,
-            work,
-            || Ok(()),
-            |(), (part, differing)| {
-                *differing = part.iter().fold(0, |all, &x| all | (key(x) ^ first));
-            },
-        )?;
+        threads::all(tasks, work, |(part, differing)| {
+            *differing = part.iter().fold(0, |all, &x| all | (key(x) ^ first));
+        });
         let bits = u64::BITS - differing.iter().fold(0, |all, own| all | own).leading_zeros();
         let low = bits.saturating_sub(HIGH);
         let digit = |e: E| ((self.key)(e) >> low) as usize & ((1 << HIGH) - 1);
@@ -301,14 +292,7 @@ impl<L, K, S> By<L, K, S> {
         let is_few = wanted.len() < row.len() / 4;
         if is_few {
             let tasks = row.chunks(PART).zip(places.chunks_mut(DIGITS));
-            threads::each(
-                tasks,
-                work,
-                || Ok(()),
-                |(), (part, places)| {
-                    count(part, places);
-                },
-            )?;
+            threads::all(tasks, work, |(part, places)| count(part, places));
             let total =
                 |digit: usize| places.iter().skip(digit).step_by(DIGITS).map(|&n| n as usize).sum::<usize>();
             let mut end = 0;

@@ -16,6 +16,7 @@ use crate::ir::{
     Program, Reading, Results, Schedule, Source, Storage, Times,
 };
 use crate::layout::Layout;
+use crate::plan::Target;
 
 /// The adapter behind a device, or the error that there is none.
 pub(crate) fn of(backend: Arc<dyn Backend>) -> Result<Arc<Gpu>> {
@@ -197,7 +198,7 @@ impl Backend for Gpu {
     }
 
     fn with_math(&self, math: Math) -> Option<Arc<dyn Backend>> {
-        Some(Arc::new(Gpu::with_math(self, math)))
+        Some(Arc::new(self.with_target(Target { math, ..self.adapter })))
     }
 
     fn math(&self) -> Math {

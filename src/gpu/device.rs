@@ -119,23 +119,13 @@ impl Gpu {
         Gpu { parts, adapter, plans: Arc::default(), session: None }
     }
 
-    /// A handle of the same device whose kernels work around faults, with a rate.
-    pub(super) fn with_known(&self, faults: Faults, rate: Option<u64>) -> Gpu {
-        self.with_target(plan::Target { faults, rate, ..self.adapter })
-    }
-
     /// How work is cut: by bindings, and by time.
     pub(super) fn cuts(&self) -> Cuts {
         self.parts.cuts.within(budget::of_dispatch(self.adapter.rate))
     }
 
-    /// A handle of the same device with another `Math`.
-    pub(super) fn with_math(&self, math: Math) -> Gpu {
-        self.with_target(plan::Target { math, ..self.adapter })
-    }
-
     /// A handle of the same device with another target.
-    fn with_target(&self, adapter: plan::Target) -> Gpu {
+    pub(super) fn with_target(&self, adapter: plan::Target) -> Gpu {
         Gpu { session: self.session.clone(), ..Gpu::of(self.parts.clone(), adapter) }
     }
 

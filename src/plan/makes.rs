@@ -107,6 +107,13 @@ pub(crate) struct Moved {
     pub of_row: bool,
 }
 
+impl Moved {
+    /// The number of storages that it moves to.
+    pub(crate) fn count(self) -> usize {
+        usize::from(self.values) + usize::from(self.indices)
+    }
+}
+
 /// Where the four lanes of a vector lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum VectorAxis {

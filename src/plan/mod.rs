@@ -36,7 +36,7 @@ mod tiling;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
-pub(crate) use explain::{explanation, name as operand_name};
+pub(crate) use explain::name as operand_name;
 pub(crate) use fields::Field;
 pub(crate) use kernel::{Kernel, Operand, Origin, Role};
 pub(crate) use launch::{MOST_ELEMENTS, Pass, Place, Plan};

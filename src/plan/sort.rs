@@ -68,9 +68,8 @@ impl Sorter {
 
     /// The words that a load of a binding has. Four truth values are one.
     fn width(&self, number: usize) -> usize {
-        let elements = usize::from(self.reads_values()) + usize::from(self.reads_indices());
         let is_packed = self.kind == KeyKind::Bool && number == 0;
-        if self.by_fours && number < elements && !is_packed { LANES } else { 1 }
+        if self.by_fours && number < self.read() && !is_packed { LANES } else { 1 }
     }
 }
 
@@ -132,14 +131,15 @@ impl Sorter {
         self.by_row || self.moved.is_some_and(|moved| moved.indices && moved.again)
     }
 
+    /// The bindings of elements that it reads.
+    fn read(&self) -> usize {
+        usize::from(self.reads_values()) + usize::from(self.reads_indices())
+    }
+
     /// Storage bindings of a pass that moves elements.
     pub(crate) fn bindings(&self) -> usize {
-        let moved = |moved: Moved| usize::from(moved.values) + usize::from(moved.indices);
         let offsets = 1;
-        usize::from(self.reads_values())
-            + usize::from(self.reads_indices())
-            + offsets
-            + self.moved.map_or(0, moved)
+        self.read() + offsets + self.moved.map_or(0, Moved::count)
     }
 
     /// The words stored for an element.
