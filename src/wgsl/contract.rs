@@ -159,7 +159,7 @@ impl Emitter<'_> {
         if kernel.store == Store::Vector {
             let result = encode(element, &narrow(element, result));
             let result = pack(element, kernel.wide_words, result);
-            let at = self.stored_at(kernel.rank - 1, &["x"]);
+            let at = self.stored_at(kernel.rank - 1, ["x"]);
             line!(self.text, "    if (first < p.columns) {{ result[{at}] = {result}; }}");
             line!(self.text, "}}\n");
             return Ok(());
