@@ -244,8 +244,7 @@ impl Job<'_> {
 
     /// Makes a sum's -0 a +0.
     fn finish(&self, x: &mut [u8]) {
-        let most = MOST * self.row / self.columns;
-        for x in x.chunks_mut(most) {
+        for x in x.chunks_mut(self.identity_bytes()) {
             (self.accumulate)(x, self.identity.bytes(x.len()));
         }
     }

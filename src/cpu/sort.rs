@@ -66,11 +66,12 @@ pub(super) fn sort(
             }
         };
     }
+    // Key and index share a word if they fit.
+    let (high, low) = (|e: u64| e >> 32, |e: u64| stored(e as u32));
     match (sort.gives != Gives::Values, kind) {
         (false, KeyKind::Unsigned | KeyKind::Bool) => values!(Unsigned),
         (false, KeyKind::Signed) => values!(Signed),
         (false, KeyKind::Float) => values!(Float),
-        // Key and index share a word if they fit.
         // Ones or zeros first.
         (true, _) if size < 8 && sort.bits == 1 && length > PART && rows.places.start == 0 => {
             let mut all = read.chunks(length * size).zip(out.chunks_mut(4 * rows.places.len()));
@@ -82,18 +83,12 @@ pub(super) fn sort(
                 }
             })
         }
-        (true, _) if size == 1 => rows.sort(
-            |x: u8, i| u64::from(x ^ flip as u8) << 32 | u64::from(i),
-            |e| e >> 32,
-            |e| stored(e as u32),
-            out,
-        ),
-        (true, _) if size == 4 => rows.sort(
-            |x: u32, i| u64::from(kind.key32(x) ^ flip32) << 32 | u64::from(i),
-            |e| e >> 32,
-            |e| stored(e as u32),
-            out,
-        ),
+        (true, _) if size == 1 => {
+            rows.sort(|x: u8, i| u64::from(x ^ flip as u8) << 32 | u64::from(i), high, low, out)
+        }
+        (true, _) if size == 4 => {
+            rows.sort(|x: u32, i| u64::from(kind.key32(x) ^ flip32) << 32 | u64::from(i), high, low, out)
+        }
         (true, _) => rows.sort(
             |x: u64, i| {
                 let key = kind.key64(x) ^ flip;

@@ -148,7 +148,7 @@ impl Lowering {
     fn goes_through_a_temporary(&self, program: &Program, to: Slot, layout: &Layout) -> bool {
         // The destination is bound for writing alone, so nothing else of a storage that is cut can be read.
         let elsewhere = |(source, own): (Slot, &Layout)| source == to && own != layout;
-        let apart = || self.cuts.divides(to, program.dtype) && slots(program).any(elsewhere);
+        let apart = || !self.cuts.shows(to.elements, program.dtype) && slots(program).any(elsewhere);
         let is_stored = program.reduces() || program.shape != *layout.shape();
         is_stored || conflicts(program, to, layout) || apart()
     }
@@ -171,7 +171,7 @@ impl Lowering {
     /// Stores the elements of a program to a layout of a slot, or to all of a new one: with one kernel, or with one for
     /// each chunk if it would bind too much or take too long.
     pub(super) fn write(&mut self, program: &Program, to: Slot, layout: Option<&Layout>) -> Result<()> {
-        if self.cuts.is_whole(program) && !self.cuts.divides(to, program.dtype) {
+        if self.cuts.is_whole(program) && self.cuts.shows(to.elements, program.dtype) {
             return self.plan(program, &[to], layout);
         }
         let all = Layout::contiguous(&program.shape)?;

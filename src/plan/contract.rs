@@ -9,7 +9,7 @@ use super::makes::{Contract, Makes};
 use super::reading::{Bound, Reading};
 use super::target::Target;
 use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
-use crate::dtype::{DType, Kind};
+use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{CHUNK, Product, Program, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
@@ -89,9 +89,6 @@ impl Pass {
         let is_linear = loops.output().has_linear_rows(1) && columns.is_multiple_of(LANES);
         let (store, stored) = match is_linear && walk == Walk::Rows {
             true => (Store::Vector, program.dtype),
-            false if program.dtype.kind() == Kind::Float && program.dtype.size() < size_of::<u32>() => {
-                (Store::Lanes, DType::F32)
-            }
             false => (Store::Lanes, whole(program.dtype)),
         };
         let strides = store.access().strides(loops.output(), walk);

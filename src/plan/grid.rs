@@ -127,19 +127,21 @@ impl Grid {
     }
 
     fn flat(loops: &Nest, joined: u32, target: Target) -> Grid {
-        let count = loops.count();
         let vectors = target.tuning.vectors.min(MOST_FLAT);
-        let groups = count.div_ceil(LANES * (target.workgroup * vectors * joined) as usize) as u32;
-        // Nearly square beyond one dimension, so that few workgroups are idle.
-        let y = groups.div_ceil(target.groups).max(1);
-        let x = groups.div_ceil(y).max(1);
+        let invocations = loops.count().div_ceil(LANES * (vectors * joined) as usize);
+        Grid { vectors, joined, ..Self::line(Walk::Flat, invocations, target) }
+    }
+
+    /// A grid of invocations in a line, each with one vector.
+    fn line(walk: Walk, invocations: usize, target: Target) -> Grid {
+        let [x, y] = wrapped(invocations.div_ceil(target.workgroup as usize), target).map(|n| n as u32);
         Grid {
-            walk: Walk::Flat,
+            walk,
             workgroup: [target.workgroup, 1],
             groups: [x, y, 1],
             pitch: x * target.workgroup,
-            vectors,
-            joined,
+            vectors: 1,
+            joined: 1,
             slots: 0,
             band: 0,
         }
@@ -232,20 +234,14 @@ impl Grid {
         }
         let slots = (inner_extent + LANES - 1).div_ceil(LANES);
         let count = loops.lengths[..outer].iter().product::<usize>() * slots;
-        let groups = count.div_ceil(target.workgroup as usize) as u32;
-        let y = groups.div_ceil(target.groups).max(1);
-        let x = groups.div_ceil(y).max(1);
-        Grid {
-            walk: Walk::Words { outer },
-            workgroup: [target.workgroup, 1],
-            groups: [x, y, 1],
-            pitch: x * target.workgroup,
-            vectors: 1,
-            joined: 1,
-            slots,
-            band: 0,
-        }
+        Grid { slots, ..Self::line(Walk::Words { outer }, count, target) }
     }
+}
+
+/// A line of workgroups that continues in the next dimension: nearly square beyond one, so that few are idle.
+fn wrapped(groups: usize, target: Target) -> [usize; 2] {
+    let y = groups.div_ceil(target.groups as usize).max(1);
+    [groups.div_ceil(y).max(1), y]
 }
 
 /// The workgroups of this many invocations in a line, which continues in the next dimension.
@@ -255,10 +251,10 @@ pub(super) fn workgroups(
     workgroup: u32,
     target: Target,
 ) -> Result<[usize; 2]> {
-    let (all, most) = (invocations.div_ceil(workgroup as usize), target.groups as usize);
-    let y = all.div_ceil(most).max(1);
-    if y > most {
+    let all = invocations.div_ceil(workgroup as usize);
+    let [x, y] = wrapped(all, target);
+    if y > target.groups as usize {
         bail!(Limit, "{shape} needs {all} workgroups, more than the adapter runs at once");
     }
-    Ok([all.div_ceil(y).max(1), y])
+    Ok([x, y])
 }

@@ -276,7 +276,6 @@ pub(crate) enum Scanned {
 impl Scanned {
     /// Operands of the state before a tile of that many levels: the sums of all tiles, and the parts of each tile's
     /// last value.
-    /// in each.
     pub(crate) fn carried(self, levels: u32) -> usize {
         if self == (Scanned::Values { carried: true }) { 1 + levels as usize } else { 0 }
     }

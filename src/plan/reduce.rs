@@ -13,21 +13,13 @@ use super::makes::{Makes, Output, Phase, Reduce, Reduction, Tile, VectorAxis};
 use super::reading::{Bound, Reading};
 use super::target::Target;
 use super::tiling::{Row, vector_axis};
-use super::walk::{self, LANES, Together, Walk};
+use super::walk::{LANES, Together, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, Levels, Program, RowReduction, Value};
 use crate::layout::Nest;
 use crate::layout::{Axis, Layout, Shape};
 use crate::tuning::reduce::{COLUMNS, MANY, MOST_ITEMS};
-
-/// The type, of whole words, in which elements are stored without vectors.
-fn whole(dtype: DType) -> DType {
-    match dtype {
-        DType::F16 | DType::BF16 => DType::F32,
-        _ => walk::whole(dtype),
-    }
-}
 
 impl Pass {
     /// Plans the next pass over a row-fused program, in blocks of the values that earlier passes left.

@@ -122,11 +122,6 @@ impl Cuts {
         Cuts::bytes(elements, dtype) <= self.whole()
     }
 
-    /// Whether a storage of elements of a type is cut.
-    pub(crate) fn divides(&self, slot: Slot, dtype: DType) -> bool {
-        !self.shows(slot.elements, dtype)
-    }
-
     /// Whether a program into a new storage is one chunk.
     pub(crate) fn is_whole(&self, program: &Program) -> bool {
         self.is_shown(program) && self.is_short(program)
@@ -210,7 +205,7 @@ impl Cuts {
     /// The chunks of a table, unless one range shows everything that a program looks up in it.
     pub(crate) fn pieces(&self, table: &Input) -> Option<Vec<Piece>> {
         let Source::Slot(slot) = table.source else { return None };
-        if !self.divides(slot, table.dtype) || table.layout.count() == 0 {
+        if self.shows(slot.elements, table.dtype) || table.layout.count() == 0 {
             return None;
         }
         // The offset of lanes counts as an index too.
@@ -221,7 +216,7 @@ impl Cuts {
         let lengths: SmallVec<[usize; 6]> =
             shape.iter().copied().chain(computed.iter().map(|extent| extent.length)).collect();
         let size = table.dtype.size() as u64;
-        let mut open = vec![Ranges { starts: SmallVec::from_elem(0, lengths.len()), lengths }];
+        let mut open = vec![Ranges::all(lengths)];
         let mut pieces = Vec::new();
         while let Some(part) = open.pop() {
             let (low, high) = path.reach(&part);
@@ -264,7 +259,7 @@ impl Cuts {
         (to, layout, fresh): (Slot, &'a Layout, bool),
     ) -> impl Iterator<Item = Result<Part>> + use<'a> {
         let work = Work::new(*self, program, to, layout, fresh);
-        let mut open = vec![work.all()];
+        let mut open = vec![Ranges::all(work.lengths.clone())];
         std::iter::from_fn(move || {
             while let Some(part) = open.pop() {
                 match work.windows(&part) {
@@ -339,10 +334,6 @@ impl<'a> Work<'a> {
         let result = Tensor { slot: to, dtype: program.dtype };
         let tensors = std::iter::once(Some(result)).chain(program.inputs.iter().map(tensor)).collect();
         Work { cuts, program, to, fresh, lengths, paths, tensors }
-    }
-
-    fn all(&self) -> Ranges {
-        Ranges { starts: SmallVec::from_elem(0, self.lengths.len()), lengths: self.lengths.clone() }
     }
 
     /// The range of a layout, or a cut.
