@@ -194,15 +194,11 @@ impl Job<'_> {
             let parts = out.chunks_mut(part).zip(lasts.chunks_mut(groups * self.row)).enumerate();
             tasks.extend(parts.map(|(k, (out, lasts))| (i * matrix + k * part, out, lasts)));
         }
-        threads::each(
-            tasks,
-            self.work,
-            || Ok(self.engine.scratch()),
-            |scratch, (start, out, lasts)| {
-                self.compute(start / (self.row / self.columns), out, scratch);
-                (self.scans.groups)(self.columns, out, lasts);
-            },
-        )?;
+        let scratch = || Ok(self.engine.scratch());
+        threads::each(tasks, self.work, scratch, |scratch, (start, out, lasts)| {
+            self.compute(start / (self.row / self.columns), out, scratch);
+            (self.scans.groups)(self.columns, out, lasts);
+        })?;
         let mut tasks = Vec::new();
         for (out, lasts) in out.chunks_mut(matrix).zip(memory.chunks_mut(held)) {
             self.scan(lasts, &mut buffer);

@@ -198,18 +198,14 @@ impl Rows<'_> {
         }
         let beside = (PART / length / 4).max(1);
         let tasks = all.chunks(beside * length).zip(out.chunks_mut(beside * kept));
-        threads::each(
-            tasks,
-            self.work,
-            || Scratch::of::<E>(length),
-            |scratch, (rows, out)| {
-                for (row, out) in rows.chunks(length).zip(out.chunks_mut(kept)) {
-                    let [a, b] = scratch.buffers(length);
-                    a.iter_mut().zip(row).zip(0..).for_each(|((a, &x), i)| *a = (by.load)(x, i));
-                    by.digits([a, b], self.bits, self.places.start, out);
-                }
-            },
-        )
+        let scratch = || Scratch::of::<E>(length);
+        threads::each(tasks, self.work, scratch, |scratch, (rows, out)| {
+            for (row, out) in rows.chunks(length).zip(out.chunks_mut(kept)) {
+                let [a, b] = scratch.buffers(length);
+                a.iter_mut().zip(row).zip(0..).for_each(|((a, &x), i)| *a = (by.load)(x, i));
+                by.digits([a, b], self.bits, self.places.start, out);
+            }
+        })
     }
 }
 
@@ -350,29 +346,25 @@ impl<L, K, S> By<L, K, S> {
             before += count;
         }
         let most = if low == 0 { 0 } else { tasks.iter().map(|task| task.1).max().unwrap_or(0) };
-        threads::each(
-            tasks,
-            work,
-            || Scratch::of::<E>(most),
-            |scratch, (digit, count, first, out)| {
-                if low == 0 {
-                    // All are equal.
-                    let (mut before, mut rest) = (first, out);
-                    for run in runs(digit) {
-                        let run = run.split_at(before.min(run.len()));
-                        before -= run.0.len();
-                        let own = cut(&mut rest, run.1.len());
-                        own.iter_mut().zip(run.1).for_each(|(out, &e)| *out = (self.store)(e));
-                    }
-                    return;
-                }
-                let [a, b] = scratch.buffers(count);
-                let mut rest = &mut *a;
+        let scratch = || Scratch::of::<E>(most);
+        threads::each(tasks, work, scratch, |scratch, (digit, count, first, out)| {
+            if low == 0 {
+                // All are equal.
+                let (mut before, mut rest) = (first, out);
                 for run in runs(digit) {
-                    cut(&mut rest, run.len()).copy_from_slice(run);
+                    let run = run.split_at(before.min(run.len()));
+                    before -= run.0.len();
+                    let own = cut(&mut rest, run.1.len());
+                    own.iter_mut().zip(run.1).for_each(|(out, &e)| *out = (self.store)(e));
                 }
-                self.digits([a, b], low, first, out);
-            },
-        )
+                return;
+            }
+            let [a, b] = scratch.buffers(count);
+            let mut rest = &mut *a;
+            for run in runs(digit) {
+                cut(&mut rest, run.len()).copy_from_slice(run);
+            }
+            self.digits([a, b], low, first, out);
+        })
     }
 }

@@ -8,7 +8,8 @@ use super::walk::{LANES, Walk};
 use crate::ir::{Program, Source};
 use crate::layout::{Nest, Path};
 
-/// Declares the numbers of launches, in the order of the block, each with its name in the text.
+/// Declares the numbers of launches, in the order of the block, each with its name in the text. A flat walk has the numbers
+/// up to vectors, and other walks over all elements have those up to first rows.
 macro_rules! numbers {
     ($($(#[doc = $doc:literal])* $number:ident $name:literal;)*) => {
         /// A number of a launch.
@@ -111,20 +112,6 @@ pub(crate) enum Field {
     Zero,
 }
 
-/// The numbers of a walk over all elements. A flat walk has the first three only.
-const GRID: [Number; 10] = [
-    Number::Pitch,
-    Number::Count,
-    Number::Vectors,
-    Number::Slots,
-    Number::BandVectors,
-    Number::BandRows,
-    Number::Rows,
-    Number::RowStep,
-    Number::RowsApart,
-    Number::FirstRows,
-];
-
 /// The numbers that kernels divide by.
 const DIVISORS: [Number; 3] = [Number::Vectors, Number::Columns, Number::Positions];
 
@@ -132,14 +119,15 @@ impl Kernel {
     /// All numbers that its text may name, in order. Those that it names are the words of its uniform block.
     pub(crate) fn fields(&self, mut each: impl FnMut(Field)) {
         let mut all = |fields: &[Field]| fields.iter().for_each(|&field| each(field));
-        let numbers = match &self.makes {
-            Makes::Elements if self.walk == Walk::Flat => &GRID[..3],
-            Makes::Elements => &GRID,
-            _ => Number::ALL,
+        let is_walk = matches!(self.makes, Makes::Elements);
+        let last = match self.walk {
+            Walk::Flat if is_walk => Number::Vectors,
+            _ if is_walk => Number::FirstRows,
+            _ => Number::Size,
         };
-        for &number in numbers {
+        for &number in Number::ALL.iter().take_while(|&&number| number as u8 <= last as u8) {
             all(&[Field::Number(number)]);
-            if self.makes != Makes::Elements && DIVISORS.contains(&number) {
+            if !is_walk && DIVISORS.contains(&number) {
                 all(&[Field::FactorOf(number), Field::ShiftOf(number)]);
             }
         }

@@ -275,13 +275,17 @@ impl Emitter<'_> {
         self.lane(reduce);
     }
 
-    /// The lanes of vector `x`.
+    /// The lanes of vector `x` of a reduction, if an address needs them.
     pub(super) fn lane(&mut self, reduce: &Reduce) {
         if self.kernel.has_lanes(reduce) {
-            let inner = self.kernel.rank - 1;
-            line!(self.text, "    let first = x * {LANES}u;");
-            line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>(p.len{inner} - 1u));");
+            self.lanes_before(&format!("p.len{}", self.kernel.rank - 1));
         }
+    }
+
+    /// The lanes of vector `x`. Those from an end on repeat the last.
+    pub(super) fn lanes_before(&mut self, end: &str) {
+        line!(self.text, "    let first = x * {LANES}u;");
+        line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>({end} - 1u));");
     }
 
     /// The kept axes before the innermost.

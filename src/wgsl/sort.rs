@@ -170,10 +170,8 @@ impl Emitter<'_> {
         pass.load(self.text, !sorter.by_row, sorter.by_row);
         line!(self.text, "        places[k] = digit({});", pass.of());
         line!(self.text, "    }}");
-        line!(
-            self.text,
-            "    for (var d = 0u; d < {digits}u; d += 1u) {{ counts[d * {group}u + local] = 0u; }}"
-        );
+        let every = format!("for (var d = 0u; d < {digits}u; d += 1u)");
+        line!(self.text, "    {every} {{ counts[d * {group}u + local] = 0u; }}");
         line!(self.text, "    workgroupBarrier();");
         line!(self.text, "    let begin = min(local * {each}u, size);");
         line!(self.text, "    let end = min(begin + {each}u, size);");
@@ -196,10 +194,8 @@ impl Emitter<'_> {
         line!(self.text, "    for (var d = local; d < {digits}u; d += {group}u) {{");
         if sorter.moved.is_none() {
             line!(self.text, "        var sum = 0u;");
-            line!(
-                self.text,
-                "        for (var i = 0u; i < {sections}u; i += 1u) {{ sum += sums[d * {sections}u + i]; }}"
-            );
+            let every = format!("for (var i = 0u; i < {sections}u; i += 1u)");
+            line!(self.text, "        {every} {{ sum += sums[d * {sections}u + i]; }}");
             line!(self.text, "        result[counted + d * p.all] = sum;");
             line!(self.text, "    }}\n}}");
             return;
