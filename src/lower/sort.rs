@@ -190,8 +190,7 @@ impl Lowering {
         places: Range<usize>,
     ) -> Result<Elements> {
         let count = rows.rows * rows.length;
-        let sorter = Sorter::new(rows.dtype, width, self.target).over(rows.rows, rows.length);
-        let sorter = Sorter { by_row, ..sorter };
+        let sorter = Sorter { by_row, ..Sorter::new(rows.dtype, width, self.target) };
         // Elements of 32 bits move by truth values.
         let widest = if rows.dtype == DType::Bool { DType::U32 } else { rows.dtype };
         let ranges = self.cuts.ranges(count, widest);

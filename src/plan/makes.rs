@@ -74,9 +74,6 @@ pub(crate) struct Sorter {
     /// Whether a workgroup has one tile, whose elements its invocations share. Else each of these has a tile of its
     /// own.
     pub meets: bool,
-    /// Whether an invocation with a tile of its own loads four neighbouring elements at once: of 32 bits, or truth
-    /// values. Rows begin at vectors.
-    pub by_fours: bool,
     /// Whether keys are the numbers of rows, found from elements' indices.
     pub by_row: bool,
     /// The moved words, if the kernel moves elements. Otherwise it counts digits.

@@ -51,8 +51,7 @@ impl Sorter {
         // An invocation's own table has a fraction of its tile's elements.
         let (each, most) = if meets { (each, group) } else { (each << digit.max(8), TABLES >> digit) };
         let group = group.min(most).min(target.workgroup);
-        let (by_fours, by_row, moved) = (false, false, None);
-        Sorter { kind, words, digit, group, each, meets, by_fours, by_row, moved }
+        Sorter { kind, words, digit, group, each, meets, by_row: false, moved: None }
     }
 
     /// Elements of a tile.
@@ -60,16 +59,14 @@ impl Sorter {
         (self.each * if self.meets { self.group } else { 1 }) as usize
     }
 
-    /// The same for rows of a length.
-    pub(crate) fn over(self, rows: usize, length: usize) -> Sorter {
-        let by_fours = !self.meets && self.words < 2 && (rows == 1 || length.is_multiple_of(LANES));
-        Sorter { by_fours, ..self }
+    /// Whether an invocation moves elements by four truth values of a word at a time, in a tile of its own.
+    pub(crate) fn selects(&self) -> bool {
+        !self.meets && self.kind == KeyKind::Bool
     }
 
-    /// The words that a load of a binding has. Four truth values are one.
+    /// The words that a load of a binding has. The elements of four truth values are loaded at once.
     fn width(&self, number: usize) -> usize {
-        let is_packed = self.kind == KeyKind::Bool && number == 0;
-        if self.by_fours && number < self.read() && !is_packed { LANES } else { 1 }
+        if self.selects() && self.reads_indices() && number == 1 { LANES } else { 1 }
     }
 }
 
@@ -131,15 +128,11 @@ impl Sorter {
         self.by_row || self.moved.is_some_and(|moved| moved.indices && moved.again)
     }
 
-    /// The bindings of elements that it reads.
-    fn read(&self) -> usize {
-        usize::from(self.reads_values()) + usize::from(self.reads_indices())
-    }
-
     /// Storage bindings of a pass that moves elements.
     pub(crate) fn bindings(&self) -> usize {
+        let [values, indices] = [self.reads_values(), self.reads_indices()].map(usize::from);
         let offsets = 1;
-        self.read() + offsets + self.moved.map_or(0, Moved::count)
+        values + indices + offsets + self.moved.map_or(0, Moved::count)
     }
 
     /// The words stored for an element.
