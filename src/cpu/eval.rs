@@ -122,12 +122,9 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
         engine.cut.get_or_init(|| cut(&engine, count, short)).clone();
     (engine.chunk, engine.most, engine.turned) = (chunk, most, turned);
     let job = Job { engine, row, streams };
-    threads::each(
-        out.chunks_mut(chunk * program.dtype.size()).enumerate(),
-        work,
-        || Ok(job.engine.scratch()),
-        |scratch, (i, out)| job.chunk(i * chunk, out, scratch),
-    )
+    let tasks = out.chunks_mut(chunk * program.dtype.size()).enumerate();
+    let scratch = || Ok(job.engine.scratch());
+    threads::each(tasks, work, scratch, |scratch, (i, out)| job.chunk(i * chunk, out, scratch))
 }
 
 /// The cut of a program of `count` elements, whose rows are `short` or of any length.
@@ -190,24 +187,20 @@ pub(super) fn several(program: &Program, from: &[From<'_>], outs: Vec<&mut [u8]>
         let chunks = out.chunks_mut(CHUNK * size(i));
         tasks.iter_mut().zip(chunks).for_each(|((_, task), chunk)| task.push(chunk));
     }
-    threads::each(
-        tasks,
-        Work::of(program, count),
-        || Ok(engine.scratch()),
-        |scratch, (start, mut outs)| {
-            let end = count.min(start + CHUNK);
-            engine.begin(start, end - start, scratch);
-            for at in (start..end).step_by(BLOCK) {
-                let length = BLOCK.min(end - at);
-                engine.compute(at, length, None, scratch);
-                for (i, out) in outs.iter_mut().enumerate() {
-                    let value = engine.value(program.results[i], scratch);
-                    let out = &mut out[(at - start) * size(i)..][..length * size(i)];
-                    out.chunks_mut(value.len()).for_each(|out| out.copy_from_slice(&value[..out.len()]));
-                }
+    let scratch = || Ok(engine.scratch());
+    threads::each(tasks, Work::of(program, count), scratch, |scratch, (start, mut outs)| {
+        let end = count.min(start + CHUNK);
+        engine.begin(start, end - start, scratch);
+        for at in (start..end).step_by(BLOCK) {
+            let length = BLOCK.min(end - at);
+            engine.compute(at, length, None, scratch);
+            for (i, out) in outs.iter_mut().enumerate() {
+                let value = engine.value(program.results[i], scratch);
+                let out = &mut out[(at - start) * size(i)..][..length * size(i)];
+                out.chunks_mut(value.len()).for_each(|out| out.copy_from_slice(&value[..out.len()]));
             }
-        },
-    )
+        }
+    })
 }
 
 impl Job<'_> {

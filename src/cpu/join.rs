@@ -94,15 +94,11 @@ pub(super) fn join(join: &Join, from: &[Vec<From<'_>>], out: &mut [u8]) -> Resul
     let job = Job { parts, all, together, size, streams: !is_costly && lines::streams(out.len(), read) };
     let chunk = (CHUNK / all).next_multiple_of(together) * all * size;
     let work = merged.iter().map(|(part, _)| Work::of(part, part.shape.iter().product())).sum();
-    threads::each(
-        out.chunks_mut(chunk).enumerate(),
-        work,
-        || Ok(job.scratch()),
-        |scratch, (i, out)| match job.streams {
-            true => lines::scope(|stream| job.chunk(i * chunk, out, Some(stream), scratch)),
-            false => job.chunk(i * chunk, out, None, scratch),
-        },
-    )
+    let (tasks, scratch) = (out.chunks_mut(chunk).enumerate(), || Ok(job.scratch()));
+    threads::each(tasks, work, scratch, |scratch, (i, out)| match job.streams {
+        true => lines::scope(|stream| job.chunk(i * chunk, out, Some(stream), scratch)),
+        false => job.chunk(i * chunk, out, None, scratch),
+    })
 }
 
 impl Job<'_> {

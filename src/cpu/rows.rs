@@ -89,15 +89,11 @@ fn run(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
             }
         }
     }
-    threads::each(
-        tasks,
-        Work::of(program, all),
-        || Ok(job.engine.scratch()),
-        |scratch, task| match job.streams {
-            true => lines::scope(|stream| job.task(task, Some(stream), scratch)),
-            false => job.task(task, None, scratch),
-        },
-    )
+    let scratch = || Ok(job.engine.scratch());
+    threads::each(tasks, Work::of(program, all), scratch, |scratch, task| match job.streams {
+        true => lines::scope(|stream| job.task(task, Some(stream), scratch)),
+        false => job.task(task, None, scratch),
+    })
 }
 
 impl Job<'_> {

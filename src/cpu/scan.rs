@@ -155,12 +155,8 @@ impl Job<'_> {
             };
             if streams { lines::scope(|stream| go(Some(stream))) } else { go(None) }
         })?;
-        threads::each(
-            out.chunks_mut(self.count * self.row),
-            self.work,
-            || Ok(()),
-            |(), out| self.exclude(out),
-        )
+        threads::all(out.chunks_mut(self.count * self.row), self.work, |matrix| self.exclude(matrix));
+        Ok(())
     }
 
     /// Bytes of the tile of the identity.
@@ -198,15 +194,11 @@ impl Job<'_> {
             let parts = out.chunks_mut(part).zip(lasts.chunks_mut(groups * self.row)).enumerate();
             tasks.extend(parts.map(|(k, (out, lasts))| (i * matrix + k * part, out, lasts)));
         }
-        threads::each(
-            tasks,
-            self.work,
-            || Ok(self.engine.scratch()),
-            |scratch, (start, out, lasts)| {
-                self.compute(start / (self.row / self.columns), out, scratch);
-                (self.scans.groups)(self.columns, out, lasts);
-            },
-        )?;
+        let scratch = || Ok(self.engine.scratch());
+        threads::each(tasks, self.work, scratch, |scratch, (start, out, lasts)| {
+            self.compute(start / (self.row / self.columns), out, scratch);
+            (self.scans.groups)(self.columns, out, lasts);
+        })?;
         let mut tasks = Vec::new();
         for (out, lasts) in out.chunks_mut(matrix).zip(memory.chunks_mut(held)) {
             self.scan(lasts, &mut buffer);
@@ -214,18 +206,14 @@ impl Job<'_> {
             tasks.push((first, &[][..]));
             tasks.extend(rest.chunks_mut(part).zip(lasts.chunks(groups * self.row)));
         }
-        threads::each(
-            tasks,
-            self.work,
-            || Ok(()),
-            |(), (out, carried)| {
-                if !carried.is_empty() {
-                    (self.scans.carry)(self.columns, out, carried);
-                }
-                self.finish(out);
-            },
-        )?;
-        threads::each(out.chunks_mut(matrix), self.work, || Ok(()), |(), matrix| self.exclude(matrix))
+        threads::all(tasks, self.work, |(out, carried)| {
+            if !carried.is_empty() {
+                (self.scans.carry)(self.columns, out, carried);
+            }
+            self.finish(out);
+        });
+        threads::all(out.chunks_mut(matrix), self.work, |matrix| self.exclude(matrix));
+        Ok(())
     }
 
     /// Computes elements from one on.
@@ -252,8 +240,7 @@ impl Job<'_> {
 
     /// Makes a sum's -0 a +0.
     fn finish(&self, x: &mut [u8]) {
-        let most = MOST * self.row / self.columns;
-        for x in x.chunks_mut(most) {
+        for x in x.chunks_mut(self.identity_bytes()) {
             (self.accumulate)(x, self.identity.bytes(x.len()));
         }
     }

@@ -71,14 +71,9 @@ pub(super) fn segments(
     let tables = &mut cast_mut::<u8, u32>(&mut tables[..])[..moved * table];
     let tasks = keys.keys.chunks(rows).zip(values.chunks(rows * row));
     let tasks = tasks.zip(held.chunks_mut(rows * row)).zip(tables.chunks_mut(table));
-    threads::each(
-        tasks,
-        work,
-        || Ok(()),
-        |(), (((part, values), held), table)| {
-            with_memory!(size, |M| keys.moved::<M>(part, cast(values), columns, cast_mut(held), table));
-        },
-    )?;
+    threads::all(tasks, work, |(((part, values), held), table)| {
+        with_memory!(size, |M| keys.moved::<M>(part, cast(values), columns, cast_mut(held), table));
+    });
     let (held, tables) = if are_sorted { (&*values, &starts[..]) } else { (&held[..], &*tables) };
     // The rows of a key in each part.
     let runs = |key: usize| {
@@ -170,19 +165,14 @@ fn counted(keys: &[u32], out: &mut [u32], work: Work) -> Result<()> {
     let mut tables = HostMemory::take(parts * bins * size_of::<u32>())?;
     let tables = &mut cast_mut::<u8, u32>(&mut tables[..])[..parts * bins];
     let tasks = keys.chunks(keys.len().div_ceil(parts)).zip(tables.chunks_mut(bins));
-    threads::each(
-        tasks,
-        work,
-        || Ok(()),
-        |(), (keys, table)| {
-            table.fill(0);
-            for &key in keys {
-                if let Some(count) = table.get_mut(key as usize) {
-                    *count += 1;
-                }
+    threads::all(tasks, work, |(keys, table)| {
+        table.fill(0);
+        for &key in keys {
+            if let Some(count) = table.get_mut(key as usize) {
+                *count += 1;
             }
-        },
-    )?;
+        }
+    });
     out.fill(0);
     // The last parts may be empty.
     let parts = keys.len().div_ceil(keys.len().div_ceil(parts));

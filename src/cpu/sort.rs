@@ -66,11 +66,12 @@ pub(super) fn sort(
             }
         };
     }
+    // Key and index share a word if they fit.
+    let (high, low) = (|e: u64| e >> 32, |e: u64| stored(e as u32));
     match (sort.gives != Gives::Values, kind) {
         (false, KeyKind::Unsigned | KeyKind::Bool) => values!(Unsigned),
         (false, KeyKind::Signed) => values!(Signed),
         (false, KeyKind::Float) => values!(Float),
-        // Key and index share a word if they fit.
         // Ones or zeros first.
         (true, _) if size < 8 && sort.bits == 1 && length > PART && rows.places.start == 0 => {
             let mut all = read.chunks(length * size).zip(out.chunks_mut(4 * rows.places.len()));
@@ -82,18 +83,12 @@ pub(super) fn sort(
                 }
             })
         }
-        (true, _) if size == 1 => rows.sort(
-            |x: u8, i| u64::from(x ^ flip as u8) << 32 | u64::from(i),
-            |e| e >> 32,
-            |e| stored(e as u32),
-            out,
-        ),
-        (true, _) if size == 4 => rows.sort(
-            |x: u32, i| u64::from(kind.key32(x) ^ flip32) << 32 | u64::from(i),
-            |e| e >> 32,
-            |e| stored(e as u32),
-            out,
-        ),
+        (true, _) if size == 1 => {
+            rows.sort(|x: u8, i| u64::from(x ^ flip as u8) << 32 | u64::from(i), high, low, out)
+        }
+        (true, _) if size == 4 => {
+            rows.sort(|x: u32, i| u64::from(kind.key32(x) ^ flip32) << 32 | u64::from(i), high, low, out)
+        }
         (true, _) => rows.sort(
             |x: u64, i| {
                 let key = kind.key64(x) ^ flip;
@@ -116,12 +111,8 @@ fn by_bit<T: Pod + PartialEq + Sync>(
 ) -> Result<()> {
     const PART: usize = 16 << 10;
     let mut counts = vec![0_usize; row.len().div_ceil(PART)];
-    threads::each(
-        row.chunks(PART).zip(&mut counts),
-        work,
-        || Ok(()),
-        |(), (part, count)| *count = part.iter().filter(|&&x| x == first).count(),
-    )?;
+    let tasks = row.chunks(PART).zip(&mut counts);
+    threads::all(tasks, work, |(part, count)| *count = part.iter().filter(|&&x| x == first).count());
     let total = counts.iter().sum::<usize>().min(out.len());
     let (mut before, mut after) = out.split_at_mut(total);
     let mut tasks = Vec::with_capacity(counts.len());
@@ -207,18 +198,14 @@ impl Rows<'_> {
         }
         let beside = (PART / length / 4).max(1);
         let tasks = all.chunks(beside * length).zip(out.chunks_mut(beside * kept));
-        threads::each(
-            tasks,
-            self.work,
-            || Scratch::of::<E>(length),
-            |scratch, (rows, out)| {
-                for (row, out) in rows.chunks(length).zip(out.chunks_mut(kept)) {
-                    let [a, b] = scratch.buffers(length);
-                    a.iter_mut().zip(row).zip(0..).for_each(|((a, &x), i)| *a = (by.load)(x, i));
-                    by.digits([a, b], self.bits, self.places.start, out);
-                }
-            },
-        )
+        let scratch = || Scratch::of::<E>(length);
+        threads::each(tasks, self.work, scratch, |scratch, (rows, out)| {
+            for (row, out) in rows.chunks(length).zip(out.chunks_mut(kept)) {
+                let [a, b] = scratch.buffers(length);
+                a.iter_mut().zip(row).zip(0..).for_each(|((a, &x), i)| *a = (by.load)(x, i));
+                by.digits([a, b], self.bits, self.places.start, out);
+            }
+        })
     }
 }
 
@@ -278,14 +265,9 @@ impl<L, K, S> By<L, K, S> {
         let first = key(row[0]);
         let mut differing = vec![0_u64; parts];
         let tasks = row.chunks(PART).zip(&mut differing);
-        threads::each(
-            tasks,
-            work,
-            || Ok(()),
-            |(), (part, differing)| {
-                *differing = part.iter().fold(0, |all, &x| all | (key(x) ^ first));
-            },
-        )?;
+        threads::all(tasks, work, |(part, differing)| {
+            *differing = part.iter().fold(0, |all, &x| all | (key(x) ^ first));
+        });
         let bits = u64::BITS - differing.iter().fold(0, |all, own| all | own).leading_zeros();
         let low = bits.saturating_sub(HIGH);
         let digit = |e: E| ((self.key)(e) >> low) as usize & ((1 << HIGH) - 1);
@@ -301,14 +283,7 @@ impl<L, K, S> By<L, K, S> {
         let is_few = wanted.len() < row.len() / 4;
         if is_few {
             let tasks = row.chunks(PART).zip(places.chunks_mut(DIGITS));
-            threads::each(
-                tasks,
-                work,
-                || Ok(()),
-                |(), (part, places)| {
-                    count(part, places);
-                },
-            )?;
+            threads::all(tasks, work, |(part, places)| count(part, places));
             let total =
                 |digit: usize| places.iter().skip(digit).step_by(DIGITS).map(|&n| n as usize).sum::<usize>();
             let mut end = 0;
@@ -371,29 +346,25 @@ impl<L, K, S> By<L, K, S> {
             before += count;
         }
         let most = if low == 0 { 0 } else { tasks.iter().map(|task| task.1).max().unwrap_or(0) };
-        threads::each(
-            tasks,
-            work,
-            || Scratch::of::<E>(most),
-            |scratch, (digit, count, first, out)| {
-                if low == 0 {
-                    // All are equal.
-                    let (mut before, mut rest) = (first, out);
-                    for run in runs(digit) {
-                        let run = run.split_at(before.min(run.len()));
-                        before -= run.0.len();
-                        let own = cut(&mut rest, run.1.len());
-                        own.iter_mut().zip(run.1).for_each(|(out, &e)| *out = (self.store)(e));
-                    }
-                    return;
-                }
-                let [a, b] = scratch.buffers(count);
-                let mut rest = &mut *a;
+        let scratch = || Scratch::of::<E>(most);
+        threads::each(tasks, work, scratch, |scratch, (digit, count, first, out)| {
+            if low == 0 {
+                // All are equal.
+                let (mut before, mut rest) = (first, out);
                 for run in runs(digit) {
-                    cut(&mut rest, run.len()).copy_from_slice(run);
+                    let run = run.split_at(before.min(run.len()));
+                    before -= run.0.len();
+                    let own = cut(&mut rest, run.1.len());
+                    own.iter_mut().zip(run.1).for_each(|(out, &e)| *out = (self.store)(e));
                 }
-                self.digits([a, b], low, first, out);
-            },
-        )
+                return;
+            }
+            let [a, b] = scratch.buffers(count);
+            let mut rest = &mut *a;
+            for run in runs(digit) {
+                cut(&mut rest, run.len()).copy_from_slice(run);
+            }
+            self.digits([a, b], low, first, out);
+        })
     }
 }

@@ -112,6 +112,16 @@ impl Drop for Helper {
     }
 }
 
+/// Calls `run` with every task, as [`each`] does, without scratch memory. So nothing can fail.
+pub(super) fn all<T: Send>(
+    tasks: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
+    work: Work,
+    run: impl Fn(T) + Sync,
+) {
+    let done = each(tasks, work, || Ok(()), |(), task| run(task));
+    debug_assert!(done.is_ok());
+}
+
 /// Calls `each` with every task, on as many threads as the work is worth, with scratch memory for each thread. The
 /// calling thread begins at once, and others take tasks when they wake.
 pub(super) fn each<T: Send, S>(

@@ -4,9 +4,11 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::buffer::buffers;
 use super::device::Gpu;
+use super::profile::{self, Timed};
 use super::transfer::Transfer;
 use super::{execute, explain};
 use crate::dtype::DType;
@@ -16,6 +18,7 @@ use crate::ir::{
     PIECE, Program, Reading, Results, Schedule, Source, Storage, Times,
 };
 use crate::layout::Layout;
+use crate::plan::Target;
 
 /// The adapter behind a device, or the error that there is none.
 pub(crate) fn of(backend: Arc<dyn Backend>) -> Result<Arc<Gpu>> {
@@ -99,7 +102,9 @@ impl Backend for Gpu {
     }
 
     fn poison(&self, storage: &Storage, error: &Error) {
-        Gpu::poison(self, storage, error);
+        for buffer in buffers(storage).iter().flatten() {
+            buffer.poison.set(error.clone());
+        }
     }
 
     fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()> {
@@ -107,12 +112,27 @@ impl Backend for Gpu {
     }
 
     fn snapshot(self: Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage> {
+        let from = buffers(storage)?;
         // A caller's buffer may lack `COPY_SRC`, and is not cut as the pool's buffers are.
-        if buffers(storage)?.iter().any(|buffer| buffer.is_lent) {
+        if from.iter().any(|buffer| buffer.is_lent) {
             let (source, layout) = (Source::Tensor(storage.clone()), Layout::contiguous([storage.elements])?);
             return execute::eval(&self, Program::copy(Input::new(dtype, source, layout)));
         }
-        Gpu::snapshot(&self, storage, dtype)
+        let copy = self.storage(storage.elements * dtype.size(), dtype)?;
+        let (to, connection) = (buffers(&copy)?, &self.parts.connection);
+        let check = || from.iter().try_for_each(|from| from.check(connection));
+        check()?;
+        self.parts.recorder.submit_with(connection, "a copy", |encoder| {
+            for (from, to) in from.iter().zip(&to) {
+                to.written.store(connection.failures.epoch(), Ordering::Relaxed);
+                let size = from.size.min(to.size);
+                encoder.copy_buffer_to_buffer(&from.raw, 0, &to.raw, 0, size);
+            }
+        })?;
+        // The submission with the copy may have been refused.
+        check()?;
+        connection.check()?;
+        Ok(copy)
     }
 
     fn is_compiled(self: Arc<Self>, schedule: &Schedule) -> Result<bool> {
@@ -137,7 +157,9 @@ impl Backend for Gpu {
     }
 
     fn flush(&self) -> Result<()> {
-        Gpu::flush(self)
+        self.parts.recorder.flush(&self.parts.connection);
+        self.parts.connection.check()?;
+        self.parts.connection.failures.untold()
     }
 
     fn can_wait(&self, form: &str) -> Result<()> {
@@ -151,11 +173,25 @@ impl Backend for Gpu {
     }
 
     fn synchronize_async(self: Arc<Self>) -> Outcome {
-        Box::pin(self.finished())
+        let connection = self.parts.connection.clone();
+        let done = Transfer::nothing(&connection, &self.parts.recorder);
+        Box::pin(async move {
+            done?.await?;
+            connection.find_loss();
+            connection.check()?;
+            connection.failures.untold()
+        })
     }
 
     fn settle(self: Arc<Self>, storages: &[Storage]) -> Outcome {
-        Box::pin(self.settled(storages))
+        let connection = self.parts.connection.clone();
+        let all = storages.iter().map(buffers).collect::<Result<Vec<_>>>();
+        let reports = connection.failures.settled();
+        Box::pin(async move {
+            reports.await;
+            connection.check()?;
+            all?.iter().flatten().try_for_each(|buffer| buffer.check(&connection))
+        })
     }
 
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
@@ -187,7 +223,24 @@ impl Backend for Gpu {
     }
 
     fn end_profile(&self) -> Times {
-        Box::pin(self.times())
+        let connection = self.parts.connection.clone();
+        let timed = self.parts.recorder.end_times(&connection);
+        let begun =
+            connection.tried("a submission", || connection.queue.submit([])).and_then(|(after, _)| {
+                let map = |timed: Timed| {
+                    let size = timed.staging.size() as usize;
+                    Ok((timed.names, Transfer::map(&connection, timed.staging, after.clone(), size)?))
+                };
+                timed.into_iter().map(map).collect::<Result<Vec<_>>>()
+            });
+        Box::pin(async move {
+            let mut times = Vec::new();
+            for (names, stamps) in begun? {
+                times.extend(profile::times(&connection, names, &stamps.await?));
+            }
+            connection.check()?;
+            Ok(times)
+        })
     }
 
     fn memory(&self) -> Memory {
@@ -195,7 +248,7 @@ impl Backend for Gpu {
     }
 
     fn with_math(&self, math: Math) -> Option<Arc<dyn Backend>> {
-        Some(Arc::new(Gpu::with_math(self, math)))
+        Some(Arc::new(self.with_target(Target { math, ..self.adapter })))
     }
 
     fn math(&self) -> Math {

@@ -29,7 +29,7 @@ pub(super) struct Batch {
     pub dispatches: Vec<Dispatch>,
     uniforms: Vec<u8>,
     /// The place of the uniform blocks.
-    page: wgpu::Buffer,
+    pub page: wgpu::Buffer,
 }
 
 impl Batch {
@@ -115,21 +115,6 @@ impl Batch {
     pub(super) fn clear(&mut self) {
         self.dispatches.clear();
         self.uniforms.clear();
-    }
-
-    /// Takes another page, if this one is still empty. Returns the page of before.
-    pub(super) fn turn_to(&mut self, page: wgpu::Buffer) -> wgpu::Buffer {
-        std::mem::replace(&mut self.page, page)
-    }
-
-    #[cfg(test)]
-    pub(super) fn page(&self) -> &wgpu::Buffer {
-        &self.page
-    }
-
-    /// The page, for reuse by another batch.
-    pub(super) fn into_page(self) -> wgpu::Buffer {
-        self.page
     }
 }
 

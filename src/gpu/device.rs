@@ -3,7 +3,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::batch::Work;
 use super::budget;
@@ -14,13 +13,12 @@ use super::drivers::{self, Driver, PADDING};
 use super::limits;
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
-use super::profile::{self, Timed};
 use super::recorder::Recorder;
 use super::session::Session;
 use super::transfer::{self, Source, Transfer};
 use crate::dtype::DType;
-use crate::error::{Error, ErrorKind, Result, bail};
-use crate::ir::{Body, KernelTime, Math, Plans, Program, Step, Storage};
+use crate::error::{ErrorKind, Result, bail};
+use crate::ir::{Body, Math, Plans, Program, Step, Storage};
 use crate::lower::Cuts;
 use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Makes, Plan};
 
@@ -119,23 +117,13 @@ impl Gpu {
         Gpu { parts, adapter, plans: Arc::default(), session: None }
     }
 
-    /// A handle of the same device whose kernels work around faults, with a rate.
-    pub(super) fn with_known(&self, faults: Faults, rate: Option<u64>) -> Gpu {
-        self.with_target(plan::Target { faults, rate, ..self.adapter })
-    }
-
     /// How work is cut: by bindings, and by time.
     pub(super) fn cuts(&self) -> Cuts {
         self.parts.cuts.within(budget::of_dispatch(self.adapter.rate))
     }
 
-    /// A handle of the same device with another `Math`.
-    pub(super) fn with_math(&self, math: Math) -> Gpu {
-        self.with_target(plan::Target { math, ..self.adapter })
-    }
-
     /// A handle of the same device with another target.
-    fn with_target(&self, adapter: plan::Target) -> Gpu {
+    pub(super) fn with_target(&self, adapter: plan::Target) -> Gpu {
         Gpu { session: self.session.clone(), ..Gpu::of(self.parts.clone(), adapter) }
     }
 
@@ -280,26 +268,6 @@ impl Gpu {
         Ok(())
     }
 
-    /// A copy of a storage, after all recorded work.
-    pub(super) fn snapshot(self: &Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage> {
-        let copy = self.storage(storage.elements * dtype.size(), dtype)?;
-        let (from, to) = (buffers(storage)?, buffers(&copy)?);
-        let connection = &self.parts.connection;
-        let check = || from.iter().try_for_each(|from| from.check(connection));
-        check()?;
-        self.parts.recorder.submit_with(connection, "a copy", |encoder| {
-            for (from, to) in from.iter().zip(&to) {
-                to.written.store(connection.failures.epoch(), Ordering::Relaxed);
-                let size = from.size.min(to.size);
-                encoder.copy_buffer_to_buffer(&from.raw, 0, &to.raw, 0, size);
-            }
-        })?;
-        // The submission with the copy may have been refused.
-        check()?;
-        connection.check()?;
-        Ok(copy)
-    }
-
     /// Begins to read `length` bytes of a storage.
     pub(super) fn begin_read(&self, storage: &Storage, start: usize, length: usize) -> Result<Transfer> {
         let Parts { connection, recorder, cuts, .. } = &*self.parts;
@@ -337,13 +305,6 @@ impl Gpu {
         Ok(())
     }
 
-    /// Poisons a storage that failed work has written in part.
-    pub(super) fn poison(&self, storage: &Storage, error: &Error) {
-        for buffer in buffers(storage).iter().flatten() {
-            buffer.poison.set(error.clone());
-        }
-    }
-
     /// Clears the poison of a storage, if `bytes` covers all of it and is about to be written. Returns whether it was
     /// poisoned.
     pub(super) fn heal(&self, storage: &Storage, bytes: u64) -> Result<bool> {
@@ -362,63 +323,10 @@ impl Gpu {
         Ok(true)
     }
 
-    /// Submits recorded work. Fails with the error of an earlier call's work that no call has returned yet.
-    pub(super) fn flush(&self) -> Result<()> {
-        self.parts.recorder.flush(&self.parts.connection);
-        self.parts.connection.check()?;
-        self.parts.connection.failures.untold()
-    }
-
     /// Waits until all recorded work has run.
     pub(super) fn finish(&self) -> Result<()> {
         self.parts.recorder.flush(&self.parts.connection);
         self.parts.connection.wait()
-    }
-
-    /// The same without blocking. This call submits everything.
-    pub(super) fn finished(&self) -> impl Future<Output = Result<()>> + Send + use<> {
-        let connection = self.parts.connection.clone();
-        let done = Transfer::nothing(&connection, &self.parts.recorder);
-        async move {
-            done?.await?;
-            connection.find_loss();
-            connection.check()?;
-            connection.failures.untold()
-        }
-    }
-
-    /// Waits for reports about earlier calls, and checks that the elements of these storages are valid.
-    pub(super) fn settled(&self, storages: &[Storage]) -> impl Future<Output = Result<()>> + Send + use<> {
-        let connection = self.parts.connection.clone();
-        let (reports, all) = (connection.failures.settled(), storages.iter().map(buffers));
-        let all: Result<Vec<_>> = all.collect();
-        async move {
-            reports.await;
-            connection.check()?;
-            all?.iter().flatten().try_for_each(|buffer| buffer.check(&connection))
-        }
-    }
-
-    /// The times of the kernels since timing began.
-    pub(super) fn times(&self) -> impl Future<Output = Result<Vec<KernelTime>>> + Send + use<> {
-        let connection = self.parts.connection.clone();
-        let timed = self.parts.recorder.end_times(&connection);
-        let begun =
-            connection.tried("a submission", || connection.queue.submit([])).and_then(|(after, _)| {
-                let map = |timed: Timed| {
-                    let size = timed.staging.size() as usize;
-                    Ok((timed.names, Transfer::map(&connection, timed.staging, after.clone(), size)?))
-                };
-                timed.into_iter().map(map).collect::<Result<Vec<_>>>()
-            });
-        async move {
-            let mut times = Vec::new();
-            for (names, stamps) in begun? {
-                times.extend(profile::times(&connection, names, &stamps.await?));
-            }
-            connection.check()?;
-            Ok(times)
-        }
     }
 }
 

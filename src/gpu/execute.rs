@@ -13,16 +13,13 @@ use super::pipelines::Compiled;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{
-    Destination, Fingerprint, Leaves, Math, Program, Results, Schedule, Slot, Source, Stage, Storage,
+    Backend, Destination, Fingerprint, Leaves, Math, Program, Results, Schedule, Slot, Source, Stage, Storage,
 };
 use crate::layout::Layout;
 use crate::lower::{Command, Commands, lower};
 
 /// The words of a uniform block.
 type Words = SmallVec<[u32; 64]>;
-
-/// The planned words.
-const AS_PLANNED: Option<&fn(usize) -> Words> = None;
 
 /// A schedule's commands, kept with the schedule.
 struct Ready {
@@ -44,7 +41,7 @@ pub(super) fn run(
     let is_own =
         |ready: &&Ready| ready.parts.as_ptr() == Arc::as_ptr(&gpu.parts) && ready.math == gpu.adapter.math;
     if is_new && let Some(ready) = schedule.ready.get::<Ready>().filter(is_own) {
-        return execute(gpu, &ready.work, |slot| &ready.operands[slot], AS_PLANNED);
+        return execute(gpu, &ready.work, |slot| &ready.operands[slot], |_| None);
     }
     // A tensor without memory would take more kernels than a list has.
     let new = schedule.stages.iter().chain(is_new.then_some(&schedule.last));
@@ -59,7 +56,7 @@ pub(super) fn run(
         compiled.push(gpu.pipeline(&dispatch.plan.kernel)?);
     }
     let work = Work { commands, compiled: compiled.iter().map(Arc::downgrade).collect() };
-    let results = execute(gpu, &work, |slot| &operands[slot], AS_PLANNED)?;
+    let results = execute(gpu, &work, |slot| &operands[slot], |_| None)?;
     if let Some((print, leaves)) = known {
         gpu.plans.keep(print, || CachedPlan::new(leaves, work, &operands));
     } else if let Some(schedule) = again {
@@ -74,8 +71,8 @@ pub(super) fn run(
 pub(super) fn run_known(gpu: &Arc<Gpu>, print: &Fingerprint, leaves: &Leaves<'_>) -> Option<Result<Results>> {
     let plan = gpu.plans.find(print)?;
     let operand = |slot: usize| leaves.storages[plan.operands[slot]];
-    let words = |dispatch: usize| plan.words(dispatch, leaves);
-    Some(execute(gpu, &plan.work, operand, (!plan.constants.is_empty()).then_some(&words)))
+    let words = |dispatch: usize| (!plan.constants.is_empty()).then(|| plan.words(dispatch, leaves));
+    Some(execute(gpu, &plan.work, operand, words))
 }
 
 /// The commands of a schedule, and their operands.
@@ -116,7 +113,7 @@ fn execute<'a>(
     gpu: &Arc<Gpu>,
     work: &Work,
     operand: impl Fn(usize) -> &'a Storage,
-    words: Option<&impl Fn(usize) -> Words>,
+    words: impl Fn(usize) -> Option<Words>,
 ) -> Result<Results> {
     let commands = &work.commands;
     let mut written: SmallVec<[usize; 2]> = SmallVec::new();
@@ -149,10 +146,9 @@ fn execute<'a>(
                     Some(compiled) => compiled,
                     None => gpu.pipeline(&dispatch.plan.kernel)?,
                 };
-                match words {
-                    None => gpu.record(&dispatch.plan, &dispatch.plan.launch.words, &compiled, &all)?,
-                    Some(words) => gpu.record(&dispatch.plan, &words(number), &compiled, &all)?,
-                }
+                let own = words(number);
+                let words = own.as_deref().unwrap_or(&dispatch.plan.launch.words);
+                gpu.record(&dispatch.plan, words, &compiled, &all)?;
                 let operands = dispatch.writes.iter().map(|slot| slot.number);
                 written.extend(operands.filter(|&slot| slot < commands.operands));
             }

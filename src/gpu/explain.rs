@@ -7,7 +7,7 @@ use super::execute::lowered;
 use crate::error::Result;
 use crate::ir::{Destination, Explanation, Schedule, Stage};
 use crate::lower::{Commands, Note};
-use crate::plan::{self, Plan};
+use crate::plan::Plan;
 use crate::wgsl;
 
 /// The kernels that would run for each stage of a schedule, and the text of its first kernel.
@@ -29,21 +29,15 @@ fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Explanation>
         });
     };
     let emitted = wgsl::emit(&first.kernel)?;
-    let (wgsl, lines) = (emitted.text(), emitted.lines(&first.kernel));
-    if !program.reduces() {
-        return Ok(plan::explanation(first, dispatches.len(), (wgsl, lines)));
-    }
-    let add = |all: usize, moved: u64| all.saturating_add(moved as usize);
-    let moved = dispatches.iter().map(|dispatch| dispatch.plan.moved).fold(0, add);
-    let mut explanation = Explanation {
-        text: first.to_string(),
-        wgsl: Some(wgsl),
-        moved: Some(moved),
-        ..Explanation::default()
-    };
+    let (text, wgsl) = (first.to_string(), Some(emitted.text()));
+    let mut explanation = Explanation { text, wgsl, ..Explanation::default() };
     // Otherwise it copies one of the operands.
     if dispatches[0].pass.is_some() || first.kernel.operands.len() == program.inputs.len() {
-        (explanation.lines, explanation.accesses) = (lines, first.accesses());
+        (explanation.lines, explanation.accesses) = (emitted.lines(&first.kernel), first.accesses());
+    }
+    if program.reduces() {
+        let add = |all: usize, moved: u64| all.saturating_add(moved as usize);
+        explanation.moved = Some(dispatches.iter().map(|dispatch| dispatch.plan.moved).fold(0, add));
     }
     let passes = dispatches.iter().filter_map(|dispatch| dispatch.pass.as_ref().zip(Some(&dispatch.plan)));
     for (number, (form, Plan { launch, .. })) in passes.take(note.passes).enumerate() {
@@ -53,7 +47,12 @@ fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Explanation>
     if note.tables {
         explanation.text.push_str("before: lookups in tables larger than a binding, which are not counted\n");
     }
+    let steps = first.kernel.steps.len();
     let runs = match (note.parts, dispatches.len()) {
+        (_, 1) if !program.reduces() => format!("1 kernel of {steps} steps"),
+        (_, kernels) if !program.reduces() => format!(
+            "{kernels} kernels of {steps} steps, the first as above, each for a part of the result: a storage is larger than a binding (max_storage_buffer_binding_size), or one would take too long"
+        ),
         (1, 1) => "1 kernel, as above".to_string(),
         (1, kernels) => {
             if kernels > note.passes {

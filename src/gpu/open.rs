@@ -75,7 +75,7 @@ pub(super) async fn ready(connection: Connection, pipelines: usize, stated: Opti
             }
         },
     };
-    let mut gpu = gpu.with_known(faults, stated.or(rate));
+    let mut gpu = gpu.with_target(Target { faults, rate: stated.or(rate), ..gpu.adapter });
     if let Ok(text) = std::env::var(TUNING) {
         let own = gpu.adapter;
         let fields = text.strip_prefix("gpu").inspect(|_| {

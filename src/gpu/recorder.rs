@@ -108,7 +108,7 @@ impl Recording {
         if !self.batch.dispatches.is_empty()
             && let Some(page) = self.pages.pop_front()
         {
-            self.pages.push_back(self.batch.turn_to(page));
+            self.pages.push_back(std::mem::replace(&mut self.batch.page, page));
         }
         self.batch.clear();
         self.recorded.next();
@@ -281,6 +281,6 @@ impl Recorder {
 
     /// The place of the next uniform blocks.
     pub(super) fn page(&self) -> wgpu::Buffer {
-        lock(&self.recording).batch.page().clone()
+        lock(&self.recording).batch.page.clone()
     }
 }

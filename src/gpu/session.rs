@@ -32,7 +32,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.batches.drain(..).for_each(|batch| self.pool.give_back_page(batch.into_page()));
+        self.batches.drain(..).for_each(|batch| self.pool.give_back_page(batch.page));
     }
 }
 

@@ -204,7 +204,7 @@ impl Lowering {
             if whole < chunks {
                 let rest = program.slice(0, (whole * length) as isize..count as isize)?;
                 // A run of one element is an operation, except for a reduction to an index.
-                let value = match count - whole * length == 1 && !is_index(op) {
+                let value = match count - whole * length == 1 && !op.row().gives_index {
                     true => own.stored(&rest.of_kind(ProgramKind::Map))?.inputs.swap_remove(0),
                     false => {
                         let value = own.reduced(&rest.reduced(op, 0..1))?;
@@ -218,7 +218,7 @@ impl Lowering {
         };
         let values = gather(self, values_of, element)?;
         let best = self.reduced(&values.reduced(op, 0..1))?;
-        if !is_index(op) {
+        if !op.row().gives_index {
             return Ok(best);
         }
         // First the chunk that has it, then the value of that chunk.
@@ -370,8 +370,4 @@ fn axes(program: &Program) -> Result<Range<usize>> {
         (_, Some(frame)) => Ok(frame.axes),
         (_, None) => bail!(Kernel, "a program that does not reduce"),
     }
-}
-
-fn is_index(op: ReduceOp) -> bool {
-    op.row().gives_index
 }

@@ -87,8 +87,10 @@ pub(crate) struct Commands {
 impl Commands {
     /// Whether a kernel reads a slot.
     pub(super) fn reads(&self, slot: usize) -> bool {
-        self.dispatches.iter().flat_map(|dispatch| &dispatch.plan.reads).any(|read| read.number == slot)
-            || self.dispatches.iter().any(|dispatch| dispatch.updates(slot))
+        let is_it = |other: &Slot| other.number == slot;
+        self.dispatches.iter().any(|Dispatch { plan, writes, .. }| {
+            plan.reads.iter().any(is_it) || plan.kernel.reads_output() && writes.iter().any(is_it)
+        })
     }
 
     /// Frees each temporary after the last kernel that uses it.
@@ -111,13 +113,6 @@ impl Commands {
             list.push(command);
         }
         self.list = list.into_iter().rev().collect();
-    }
-}
-
-impl Dispatch {
-    /// Whether it reads the elements of a slot that it writes.
-    fn updates(&self, slot: usize) -> bool {
-        self.plan.kernel.reads_output() && self.writes.iter().any(|write| write.number == slot)
     }
 }
 

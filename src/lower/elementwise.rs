@@ -7,7 +7,6 @@ use super::ranges::Cuts;
 use crate::error::{Result, bail};
 use crate::ir::{Join, Program, ProgramKind, Slot, Source, Stage};
 use crate::layout::Layout;
-use crate::plan::Plan;
 
 /// The most kernels that store one program: a stretched constant may have any number of elements.
 const MOST_PARTS: usize = 1 << 14;
@@ -54,7 +53,7 @@ impl Lowering {
         let is_once = !program.is_scan()
             && self.cuts.is_shown(program)
             && (!program.reduces() || self.cuts.is_short(program));
-        if is_once && !Plan::is_empty(&program.shape) {
+        if is_once && !program.shape.contains(&0) {
             let all = self.try_to(|all| match program.reduces() {
                 true => all.whole(program).map(Some),
                 false => all.at_once(program),
@@ -68,7 +67,7 @@ impl Lowering {
 
     /// Computes the result of a program into a new slot.
     pub(super) fn computed(&mut self, program: &Program) -> Result<Slot> {
-        if Plan::is_empty(&program.shape) {
+        if program.shape.contains(&0) {
             return self.result(program);
         }
         let program = &*self.without_tables(program)?;
@@ -116,7 +115,7 @@ impl Lowering {
             slot.elements == count && !slot.is_exact && layout.is_identity()
         };
         let is_once = |i: usize| to[..i].iter().all(|(slot, _)| *slot != to[i].0);
-        let is_direct = !program.reduces() && !Plan::is_empty(&program.shape);
+        let is_direct = !program.reduces() && !program.shape.contains(&0);
         if is_direct && self.cuts.is_whole(&program) && to.iter().all(is_all) && (0..to.len()).all(is_once) {
             let writes: SmallVec<[Slot; 2]> = to.iter().map(|(slot, _)| *slot).collect();
             if self.try_to(|all| all.plan(&program, &writes, None))?.is_some() {
@@ -133,7 +132,7 @@ impl Lowering {
 
     /// Writes the result of a program to elements of a slot, as if all operands were read first.
     pub(super) fn assign(&mut self, program: Program, to: Slot, layout: &Layout) -> Result<()> {
-        if Plan::is_empty(layout.shape()) {
+        if layout.shape().contains(&0) {
             return Ok(());
         }
         let program = match self.goes_through_a_temporary(&program, to, layout) {
@@ -149,7 +148,7 @@ impl Lowering {
     fn goes_through_a_temporary(&self, program: &Program, to: Slot, layout: &Layout) -> bool {
         // The destination is bound for writing alone, so nothing else of a storage that is cut can be read.
         let elsewhere = |(source, own): (Slot, &Layout)| source == to && own != layout;
-        let apart = || self.cuts.divides(to, program.dtype) && slots(program).any(elsewhere);
+        let apart = || !self.cuts.shows(to.elements, program.dtype) && slots(program).any(elsewhere);
         let is_stored = program.reduces() || program.shape != *layout.shape();
         is_stored || conflicts(program, to, layout) || apart()
     }
@@ -172,7 +171,7 @@ impl Lowering {
     /// Stores the elements of a program to a layout of a slot, or to all of a new one: with one kernel, or with one for
     /// each chunk if it would bind too much or take too long.
     pub(super) fn write(&mut self, program: &Program, to: Slot, layout: Option<&Layout>) -> Result<()> {
-        if self.cuts.is_whole(program) && !self.cuts.divides(to, program.dtype) {
+        if self.cuts.is_whole(program) && self.cuts.shows(to.elements, program.dtype) {
             return self.plan(program, &[to], layout);
         }
         let all = Layout::contiguous(&program.shape)?;

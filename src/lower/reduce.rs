@@ -53,10 +53,10 @@ impl Lowering {
     /// sums, which is the contract's order too.
     fn product(&mut self, program: &Program, axis: usize) -> Result<Typed> {
         let pass = Pass::contract(program, self.target)?;
-        let (dtype, n) = (pass.stored[0], program.shape[axis]);
+        let n = program.shape[axis];
         let is_split = program.shape.rank() < MAX_RANK && pass.is_better_in_chunks(n, self.target);
         if !is_split || !self.cuts.shows(n / CHUNK * pass.count, WIDEST) {
-            return Ok((self.pass(pass)?, dtype));
+            return self.typed(pass);
         }
         let mut chunks = program.only_product()?;
         chunks.kind = ProgramKind::Contract { axis: axis + 1, product: chunks.results[0] };
@@ -83,9 +83,7 @@ impl Lowering {
                 None => bail!(Kernel, "steps after a product that have no layout"),
             }
         }
-        let pass = Pass::contract(&sums, self.target)?;
-        let dtype = pass.stored[0];
-        Ok((self.pass(pass)?, dtype))
+        self.typed(Pass::contract(&sums, self.target)?)
     }
 
     /// Passes over rows, each over the partial results of the one before.
@@ -93,8 +91,7 @@ impl Lowering {
         let (mut rows, mut block) = (program.in_rows()?, BLOCK);
         loop {
             let pass = Pass::reduce(&rows, block, self.target)?;
-            let dtype = pass.stored[0];
-            let Some((layout, next)) = pass.rest.clone() else { return Ok((self.pass(pass)?, dtype)) };
+            let Some((layout, next)) = pass.rest.clone() else { return self.typed(pass) };
             let stored = pass.stored.clone();
             let slots = self.pass(pass)?;
             let mut inputs = slots
@@ -124,13 +121,13 @@ impl Lowering {
 
     /// A pass of a scan.
     pub(super) fn scan_pass(&mut self, work: &ScanWork) -> Result<Typed> {
-        let pass = Pass::scan(work, self.target)?;
+        self.typed(Pass::scan(work, self.target)?)
+    }
+
+    /// The slots of a pass, and the type of their elements.
+    fn typed(&mut self, pass: Pass) -> Result<Typed> {
         let dtype = pass.stored[0];
-        let slots = self.pass(pass)?;
-        match slots.is_empty() {
-            true => bail!(Kernel, "a scan without a result"),
-            false => Ok((slots, dtype)),
-        }
+        Ok((self.pass(pass)?, dtype))
     }
 }
 

@@ -56,7 +56,7 @@ impl Lowering {
         let (shape, dtype) = (&program.shape, program.element_type());
         let (count, length) = (shape.count()?, shape[shape.rank() - 1]);
         let is_shown = self.cuts.ranges(count, dtype).len() == 1;
-        // Many rows are halved.
+        // Many rows are halved. A sort by a key has one row.
         let longest =
             (0..shape.rank() - 1).rev().max_by_key(|&axis| shape[axis]).filter(|&axis| shape[axis] > 1);
         if let Some(axis) = longest.filter(|_| !is_shown) {
@@ -65,7 +65,7 @@ impl Lowering {
                 (shape[axis] as isize, Layout::contiguous(program.result_shape().into_owned())?);
             for range in [0..n / 2, n / 2..n] {
                 let (axis, to) = (axis as isize, layout.slice(axis as isize, range.clone(), 1)?);
-                let part = self.sort(&program.slice(axis, range)?, sort, key)?;
+                let part = self.sort(&program.slice(axis, range)?, sort, None)?;
                 self.write(&copy_of(program.dtype, part, to.shape())?, result, Some(&to))?;
             }
             return Ok(result);
@@ -165,12 +165,8 @@ impl Lowering {
             let rest = &digits[number + 1..];
             let is_last = rest.is_empty();
             let moved = Moved {
-                values: if is_last {
-                    !gives_index
-                } else {
-                    !gives_index || rest.iter().any(|digit| !digit.by_row)
-                },
-                indices: if is_last { gives_index } else { gives_index || rows.row.is_some() },
+                values: !gives_index || rest.iter().any(|digit| !digit.by_row),
+                indices: gives_index || !is_last && rows.row.is_some(),
                 again: number > 0 || rows.moved.is_some(),
                 of_row: is_last && rows.row.is_some(),
             };
@@ -194,8 +190,7 @@ impl Lowering {
         places: Range<usize>,
     ) -> Result<Elements> {
         let count = rows.rows * rows.length;
-        let sorter = Sorter::new(rows.dtype, width, self.target).over(rows.rows, rows.length);
-        let sorter = Sorter { by_row, ..sorter };
+        let sorter = Sorter { by_row, ..Sorter::new(rows.dtype, width, self.target) };
         // Elements of 32 bits move by truth values.
         let widest = if rows.dtype == DType::Bool { DType::U32 } else { rows.dtype };
         let ranges = self.cuts.ranges(count, widest);

@@ -1,7 +1,7 @@
 //! The plan of a product of matrices: its rows, columns and batches, and the results of each invocation.
 
 use super::access::{Chooser, Store};
-use super::fields::{self, Field, Number, divider};
+use super::fields::{self, Number};
 use super::grid::workgroups;
 use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
@@ -9,7 +9,7 @@ use super::makes::{Contract, Makes};
 use super::reading::{Bound, Reading};
 use super::target::Target;
 use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
-use crate::dtype::{DType, Kind};
+use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{CHUNK, Product, Program, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
@@ -89,9 +89,6 @@ impl Pass {
         let is_linear = loops.output().has_linear_rows(1) && columns.is_multiple_of(LANES);
         let (store, stored) = match is_linear && walk == Walk::Rows {
             true => (Store::Vector, program.dtype),
-            false if program.dtype.kind() == Kind::Float && program.dtype.size() < size_of::<u32>() => {
-                (Store::Lanes, DType::F32)
-            }
             false => (Store::Lanes, whole(program.dtype)),
         };
         let strides = store.access().strides(loops.output(), walk);
@@ -99,22 +96,15 @@ impl Pass {
             Kernel::assemble(&own, bound, &accesses, &loops, (walk, store, strides), target);
         let makes = Makes::Contract(contract);
         let kernel = Kernel { workgroup: [x * y, 1], out: stored, makes, ..kernel };
-        let words = fields::words(&kernel, &loops, &own, |field| {
-            let number = match *field {
-                Field::Count => all,
-                Field::Pitch => groups[0],
-                Field::Reduce(Number::Row) => products,
-                Field::Reduce(Number::Rows) => rows,
-                Field::Reduce(Number::Columns) => columns,
-                Field::Reduce(Number::Positions) => tiles[0],
-                Field::Reduce(Number::PositionsFactor) => divider(tiles[0]).0 as usize,
-                Field::Reduce(Number::PositionsShift) => divider(tiles[0]).1 as usize,
-                Field::Reduce(Number::Vectors) => tiles[1],
-                Field::Reduce(Number::VectorsFactor) => divider(tiles[1]).0 as usize,
-                Field::Reduce(Number::VectorsShift) => divider(tiles[1]).1 as usize,
-                _ => 0,
-            };
-            number as u32
+        let words = fields::words(&kernel, &loops, &own, |number| match number {
+            Number::Count => all,
+            Number::Pitch => groups[0],
+            Number::Row => products,
+            Number::Rows => rows,
+            Number::Columns => columns,
+            Number::Positions => tiles[0],
+            Number::Vectors => tiles[1],
+            _ => 0,
         });
         let launch = Launch { words, groups: [groups[0] as u32, groups[1] as u32, 1] };
         Ok(Pass::of(program, (kernel, launch, reads, loops), (vec![stored], results), form, None))

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store};
-use super::fields::{self, Field, SortNumber};
+use super::fields::{self, Number};
 use super::grid::workgroups;
 use super::kernel::Kernel;
 use super::launch::{Launch, Place, Plan};
@@ -16,9 +16,6 @@ use crate::error::Result;
 use crate::ir::Program;
 use crate::layout::{Layout, Nest};
 
-/// Words of workgroup memory for the tables of invocations.
-const TABLES: u32 = 4096;
-
 impl Counter {
     /// With more elements than a tile has, all tables together have at most a thirty-second of them.
     pub(crate) fn new(bins: usize, target: Target) -> Counter {
@@ -26,7 +23,6 @@ impl Counter {
         // lavapipe takes 20 s to compile a table of 1024 words in private memory. One of 256 counts has 128.
         let meets = target.tuning.meets || table > 256;
         let group = target.tuning.sort[1].min(target.workgroup);
-        let group = if target.tuning.meets { group } else { group.min(TABLES) };
         Counter { table, group, each: (32 * table).div_ceil(if meets { group } else { 1 }), meets }
     }
 
@@ -66,12 +62,12 @@ impl Plan {
         let tiles = length.div_ceil(counter.tile());
         let invocations = if counter.meets { tiles * counter.group as usize } else { tiles };
         let [x, y] = workgroups(&program.shape, invocations, counter.group, target)?;
-        let words = fields::words(&kernel, &loops, program, |field| match *field {
-            Field::Count => tiles as u32,
-            Field::Pitch => x as u32,
-            Field::Sort(SortNumber::Length) => length as u32,
-            Field::Sort(SortNumber::Before) => before as u32,
-            Field::Sort(SortNumber::Row) => bins as u32,
+        let words = fields::words(&kernel, &loops, program, |number| match number {
+            Number::Count => tiles,
+            Number::Pitch => x,
+            Number::Length => length,
+            Number::Before => before,
+            Number::Row => bins,
             _ => 0,
         });
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };

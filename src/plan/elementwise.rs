@@ -55,7 +55,7 @@ impl Plan {
             ..kernel
         }
         .into_bits();
-        let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
+        let words = fields::words(&kernel, &loops, program, |number| grid.number(number, &loops));
         let launch = Launch { words, groups: grid.groups };
         let moved = Plan::bytes(program) as u64;
         Ok(Plan { kernel, launch, reads, loops, moved, work: program.work_moving(moved) })

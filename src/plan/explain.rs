@@ -4,9 +4,7 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::{LANES, Origin, Plan, Walk};
-use crate::ir::{
-    Body, ByValue, Constant, Explanation, Extent, Input, Program, ProgramKind, Source, Stage, Value,
-};
+use crate::ir::{Body, ByValue, Constant, Extent, Input, Program, ProgramKind, Source, Stage, Value};
 
 /// The longest expression that is written out. A longer one is a number of steps.
 const LONGEST: usize = 160;
@@ -148,23 +146,6 @@ fn leaf(i: usize, input: &Input) -> String {
         Source::Scalar(bits) => Constant(input.dtype, bits).to_string(),
         _ => name(i),
     }
-}
-
-/// The explanation of several kernels that compute a program together. Of the first one it has the text, and the lines
-/// that name each operand.
-pub(crate) fn explanation(
-    first: &Plan,
-    kernels: usize,
-    (wgsl, lines): (String, Vec<Vec<usize>>),
-) -> Explanation {
-    let steps = first.kernel.steps.len();
-    let text = match kernels {
-        1 => format!("{first}runs: 1 kernel of {steps} steps\n"),
-        n => format!(
-            "{first}runs: {n} kernels of {steps} steps, the first as above, each for a part of the result: a storage is larger than a binding (max_storage_buffer_binding_size), or one would take too long\n"
-        ),
-    };
-    Explanation { text, wgsl: Some(wgsl), lines, accesses: first.accesses(), moved: None }
 }
 
 impl Plan {

@@ -8,31 +8,89 @@ use super::walk::{LANES, Walk};
 use crate::ir::{Program, Source};
 use crate::layout::{Nest, Path};
 
+/// Declares the numbers of launches, in the order of the block, each with its name in the text. A flat walk has the numbers
+/// up to vectors, and other walks over all elements have those up to first rows.
+macro_rules! numbers {
+    ($($(#[doc = $doc:literal])* $number:ident $name:literal;)*) => {
+        /// A number of a launch.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Number {
+            $($(#[doc = $doc])* $number,)*
+        }
+
+        impl Number {
+            const ALL: &[Number] = &[$(Number::$number),*];
+
+            /// Its name in the text.
+            pub(crate) fn name(self) -> &'static str {
+                match self {
+                    $(Number::$number => $name,)*
+                }
+            }
+        }
+    };
+}
+
+numbers! {
+    /// Invocations in a row of the grid, where one dimension continues in the next.
+    Pitch "pitch";
+    /// Elements of the result; on a walk over words, groups of four addresses. Otherwise rows, or tiles.
+    Count "count";
+    /// Vectors of the result. Of a reduction, those of the innermost axis of a row of several axes, of a scan those of
+    /// the innermost axis, and of a product of matrices tiles across.
+    Vectors "vectors";
+    /// Vectors along the inner axes, at most.
+    Slots "slots";
+    /// Vectors and rows of a band.
+    BandVectors "band_vectors";
+    BandRows "band_rows";
+    /// Rows of all bands, of a reduction, or of a matrix.
+    Rows "rows";
+    /// For invocations with several rows: the distance from one's first row to the next one's, the distance of its own
+    /// rows, and the bound of first rows.
+    RowStep "row_step";
+    RowsApart "rows_apart";
+    FirstRows "first_rows";
+    /// Values of a row, or products. Of a sort, elements of a row whose number is the key. The number of counted keys.
+    Row "row";
+    /// Rows, or partial results, that an invocation has one after another.
+    Items "items";
+    /// Vectors of rows or runs, if lanes lie in several. Columns of a matrix.
+    Columns "columns";
+    /// Partial results of a row, tiles of a run, or tiles down a matrix.
+    Positions "positions";
+    /// The distance of partial results.
+    PositionStride "position_stride";
+    /// Values of a run, and the distance of the parts of a tile's last value.
+    Run "run";
+    Part "part";
+    /// Tiles of earlier rows of a sort or a count, or of a scan before the first.
+    Before "before";
+    /// Elements and tiles of a row, elements of earlier rows, and all tiles of one digit: see [`Run`](super::Run).
+    Length "length";
+    Tiles "tiles";
+    Start "start";
+    All "all";
+    /// The lowest bit of a digit, and the bits that flip keys.
+    Shift "shift";
+    Flip "flip";
+    /// The first bound place, and the number of bound places.
+    Low "low";
+    Size "size";
+}
+
 /// One 32-bit word of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
-    /// Elements of the result; on a walk over words, groups of four addresses.
-    Count,
-    /// Vectors of the result.
-    Vectors,
-    /// Vectors along the inner axes, at most.
-    Slots,
-    /// Invocations in a row of the grid, where one dimension continues in the next.
-    Pitch,
+    Number(Number),
+    /// The divisor by a number, as by a length.
+    FactorOf(Number),
+    ShiftOf(Number),
     /// Length of a collapsed axis.
     Length(usize),
     /// The divisor by that length: `n / length` is the high word of `n * factor`, shifted right.
     Factor(usize),
     Shift(usize),
-    /// Vectors and rows of a band, and rows of all bands.
-    BandVectors,
-    BandRows,
-    Rows,
-    /// For invocations with several rows: the distance from one's first row to the next one's, the distance of its own
-    /// rows, and the bound of first rows.
-    RowStep,
-    RowsApart,
-    FirstRows,
     /// First element, or first vector if the access is by vectors.
     Offset(Role),
     /// Elements from there to the first of a shifted access.
@@ -47,12 +105,6 @@ pub(crate) enum Field {
     Scalar(usize),
     /// The high word of a constant of 64 bits.
     ScalarHigh(usize),
-    /// A number of a reduction.
-    Reduce(Number),
-    /// A number of a scan.
-    Scan(ScanNumber),
-    /// A number of a sort.
-    Sort(SortNumber),
     /// The identity of a reduction for elements past the end of a row, or its low word.
     Identity(usize),
     IdentityHigh(usize),
@@ -60,147 +112,27 @@ pub(crate) enum Field {
     Zero,
 }
 
-/// The numbers of a walk over all elements. A flat walk has the first only.
-const GRID: [Field; 8] = [
-    Field::Vectors,
-    Field::Slots,
-    Field::BandVectors,
-    Field::BandRows,
-    Field::Rows,
-    Field::RowStep,
-    Field::RowsApart,
-    Field::FirstRows,
-];
-
-/// The numbers of a pass of a reduction. For a contraction, rows and columns are those of a matrix, a row of products
-/// is reduced, and positions and vectors are its tiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Number {
-    /// Values of a row, and the number of rows.
-    Row,
-    Rows,
-    /// Rows, or partial results, that an invocation has one after another.
-    Items,
-    /// Vectors of rows, if lanes lie in several, and their divisor.
-    Columns,
-    ColumnsFactor,
-    ColumnsShift,
-    /// Partial results of a row, their divisor, and their distance.
-    Positions,
-    PositionsFactor,
-    PositionsShift,
-    PositionStride,
-    /// Vectors of the innermost axis of a row of several axes, and their divisor.
-    Vectors,
-    VectorsFactor,
-    VectorsShift,
-}
-
-/// The numbers of a pass of a scan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ScanNumber {
-    /// Vectors side by side across runs.
-    Columns,
-    /// Vectors of the innermost axis.
-    Vectors,
-    /// Tiles of a run.
-    Positions,
-    /// The number of the first tile among the carried ones.
-    Before,
-    /// Values of a run.
-    Run,
-    /// The distance of the parts of a tile's last value.
-    Part,
-    /// The identity, or its low word.
-    Identity,
-    IdentityHigh,
-}
-
-/// The numbers of a pass of a sort: see [`Run`](super::Run).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SortNumber {
-    /// Elements and tiles of a row.
-    Length,
-    Tiles,
-    /// Elements and tiles of earlier rows, and all tiles of one digit.
-    Start,
-    Before,
-    All,
-    /// The lowest bit of a digit, and the bits that flip keys.
-    Shift,
-    Flip,
-    /// Elements of a row, if its number is the key. Or the number of counted keys.
-    Row,
-    /// The first bound place, and the number of bound places.
-    Low,
-    Size,
-}
-
-impl SortNumber {
-    const ALL: [SortNumber; 10] = [
-        SortNumber::Length,
-        SortNumber::Tiles,
-        SortNumber::Start,
-        SortNumber::Before,
-        SortNumber::All,
-        SortNumber::Shift,
-        SortNumber::Flip,
-        SortNumber::Row,
-        SortNumber::Low,
-        SortNumber::Size,
-    ];
-}
-
-impl Number {
-    const ALL: [Number; 13] = [
-        Number::Row,
-        Number::Rows,
-        Number::Items,
-        Number::Columns,
-        Number::ColumnsFactor,
-        Number::ColumnsShift,
-        Number::Positions,
-        Number::PositionsFactor,
-        Number::PositionsShift,
-        Number::PositionStride,
-        Number::Vectors,
-        Number::VectorsFactor,
-        Number::VectorsShift,
-    ];
-}
-
-impl ScanNumber {
-    const ALL: [ScanNumber; 8] = [
-        ScanNumber::Columns,
-        ScanNumber::Vectors,
-        ScanNumber::Positions,
-        ScanNumber::Before,
-        ScanNumber::Run,
-        ScanNumber::Part,
-        ScanNumber::Identity,
-        ScanNumber::IdentityHigh,
-    ];
-}
+/// The numbers that kernels divide by.
+const DIVISORS: [Number; 3] = [Number::Vectors, Number::Columns, Number::Positions];
 
 impl Kernel {
     /// All numbers that its text may name, in order. Those that it names are the words of its uniform block.
     pub(crate) fn fields(&self, mut each: impl FnMut(Field)) {
         let mut all = |fields: &[Field]| fields.iter().for_each(|&field| each(field));
-        all(&[Field::Pitch, Field::Count]);
-        match &self.makes {
-            Makes::Elements => all(if self.walk == Walk::Flat { &GRID[..1] } else { &GRID }),
-            Makes::Reduce(reduce) => {
-                all(&Number::ALL.map(Field::Reduce));
-                for own in reduce.reductions() {
-                    all(&[Field::Identity(own.number), Field::IdentityHigh(own.number)]);
-                }
+        let is_walk = matches!(self.makes, Makes::Elements);
+        let last = match self.walk {
+            Walk::Flat if is_walk => Number::Vectors,
+            _ if is_walk => Number::FirstRows,
+            _ => Number::Size,
+        };
+        for &number in Number::ALL.iter().take_while(|&&number| number as u8 <= last as u8) {
+            all(&[Field::Number(number)]);
+            if !is_walk && DIVISORS.contains(&number) {
+                all(&[Field::FactorOf(number), Field::ShiftOf(number)]);
             }
-            Makes::Scan(_) => all(&ScanNumber::ALL.map(Field::Scan)),
-            Makes::Contract(_) => all(&Number::ALL.map(Field::Reduce)),
-            Makes::Sort(_) => all(&SortNumber::ALL.map(Field::Sort)),
-            Makes::Count(_) => {
-                all(&[SortNumber::Length, SortNumber::Before, SortNumber::Row].map(Field::Sort));
-            }
+        }
+        for i in 0..self.makes.identities().len() {
+            all(&[Field::Identity(i), Field::IdentityHigh(i)]);
         }
         for axis in 0..self.rank {
             all(&[Field::Length(axis), Field::Factor(axis), Field::Shift(axis)]);
@@ -328,12 +260,12 @@ fn last_near(kernel: &Kernel, loops: &Nest, role: Role) -> usize {
         / kernel.operands[of].access.width()
 }
 
-/// The numbers of the uniform block. `other` knows the grid's.
+/// The words of the uniform block. `number` knows the numbers of the launch.
 pub(super) fn words(
     kernel: &Kernel,
     loops: &Nest,
     program: &Program,
-    other: impl Fn(&Field) -> u32,
+    number: impl Fn(Number) -> usize,
 ) -> Vec<u32> {
     let path = |role: Role| match role {
         Role::Out => loops.output(),
@@ -344,7 +276,11 @@ pub(super) fn words(
         Source::Scalar(bits) => bits,
         _ => 0,
     };
-    let word = |field: &Field| match *field {
+    let identities = kernel.makes.identities();
+    let word = |field: Field| match field {
+        Field::Number(own) => number(own) as u32,
+        Field::FactorOf(own) => divider(number(own)).0,
+        Field::ShiftOf(own) => divider(number(own)).1,
         Field::Length(axis) => loops.lengths[axis] as u32,
         Field::Factor(axis) => divider(loops.lengths[axis]).0,
         Field::Shift(axis) => divider(loops.lengths[axis]).1,
@@ -356,10 +292,11 @@ pub(super) fn words(
         Field::Zero => 0,
         Field::Scalar(i) => bits(i) as u32,
         Field::ScalarHigh(i) => (bits(i) >> 32) as u32,
-        ref field => other(field),
+        Field::Identity(i) => identities[i] as u32,
+        Field::IdentityHigh(i) => (identities[i] >> 32) as u32,
     };
     let mut words = Vec::with_capacity(16);
-    kernel.fields(|field| words.push(word(&field)));
+    kernel.fields(|field| words.push(word(field)));
     words
 }
 

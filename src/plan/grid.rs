@@ -1,6 +1,6 @@
 //! The grid: the elements of each invocation.
 
-use super::fields::Field;
+use super::fields::Number;
 use super::target::Target;
 use super::walk::{LANES, Packing, Together, Walk};
 use crate::dtype::DType;
@@ -61,30 +61,31 @@ fn has_gaps(loops: &Nest) -> bool {
 }
 
 impl Grid {
-    /// A word of the uniform block that the grid knows.
-    pub(super) fn word(&self, field: &Field, loops: &Nest) -> u32 {
-        let word = match field {
-            Field::Count => match self.walk {
+    /// A number of a launch.
+    pub(super) fn number(&self, number: Number, loops: &Nest) -> usize {
+        match number {
+            Number::Count => match self.walk {
                 Walk::Words { outer } => loops.lengths[..outer].iter().product::<usize>() * self.slots,
                 _ => loops.count(),
             },
-            Field::Vectors => loops.count().div_ceil(LANES * self.joined as usize),
-            Field::Slots => self.slots,
-            Field::Pitch => self.pitch as usize,
-            Field::BandVectors => loops.inner() * self.band / LANES,
-            Field::BandRows => self.band,
-            Field::Rows => loops.count() / loops.inner(),
+            Number::Vectors => loops.count().div_ceil(LANES * self.joined as usize),
+            Number::Slots => self.slots,
+            Number::Pitch => self.pitch as usize,
+            Number::BandVectors => loops.inner() * self.band / LANES,
+            Number::BandRows => self.band,
+            Number::Rows => loops.count() / loops.inner(),
             // Neighbouring rows share the loads of lanes across them. Other rows of an invocation lie far apart, and
             // its neighbours have the next ones, so that each is a stream that the processor prefetches. [16384, 256]
             // plus a row on lavapipe: 2.2 times `x + 1.0` with eight neighbouring rows, 1.1 so.
-            Field::RowStep if is_scattered(loops) => self.vectors as usize,
-            Field::FirstRows if is_scattered(loops) => loops.rows().unwrap_or(1),
-            Field::RowStep => 1,
-            Field::RowsApart if is_scattered(loops) => 1,
-            Field::FirstRows | Field::RowsApart => loops.rows().unwrap_or(1).div_ceil(self.vectors as usize),
+            Number::RowStep if is_scattered(loops) => self.vectors as usize,
+            Number::FirstRows if is_scattered(loops) => loops.rows().unwrap_or(1),
+            Number::RowStep => 1,
+            Number::RowsApart if is_scattered(loops) => 1,
+            Number::FirstRows | Number::RowsApart => {
+                loops.rows().unwrap_or(1).div_ceil(self.vectors as usize)
+            }
             _ => 0,
-        };
-        word as u32
+        }
     }
 
     /// Lays out a grid over elements. [`Grid::words`] does so over the words of a packed destination.
@@ -126,19 +127,21 @@ impl Grid {
     }
 
     fn flat(loops: &Nest, joined: u32, target: Target) -> Grid {
-        let count = loops.count();
         let vectors = target.tuning.vectors.min(MOST_FLAT);
-        let groups = count.div_ceil(LANES * (target.workgroup * vectors * joined) as usize) as u32;
-        // Nearly square beyond one dimension, so that few workgroups are idle.
-        let y = groups.div_ceil(target.groups).max(1);
-        let x = groups.div_ceil(y).max(1);
+        let invocations = loops.count().div_ceil(LANES * (vectors * joined) as usize);
+        Grid { vectors, joined, ..Self::line(Walk::Flat, invocations, target) }
+    }
+
+    /// A grid of invocations in a line, each with one vector.
+    fn line(walk: Walk, invocations: usize, target: Target) -> Grid {
+        let [x, y] = wrapped(invocations.div_ceil(target.workgroup as usize), target).map(|n| n as u32);
         Grid {
-            walk: Walk::Flat,
+            walk,
             workgroup: [target.workgroup, 1],
             groups: [x, y, 1],
             pitch: x * target.workgroup,
-            vectors,
-            joined,
+            vectors: 1,
+            joined: 1,
             slots: 0,
             band: 0,
         }
@@ -231,20 +234,14 @@ impl Grid {
         }
         let slots = (inner_extent + LANES - 1).div_ceil(LANES);
         let count = loops.lengths[..outer].iter().product::<usize>() * slots;
-        let groups = count.div_ceil(target.workgroup as usize) as u32;
-        let y = groups.div_ceil(target.groups).max(1);
-        let x = groups.div_ceil(y).max(1);
-        Grid {
-            walk: Walk::Words { outer },
-            workgroup: [target.workgroup, 1],
-            groups: [x, y, 1],
-            pitch: x * target.workgroup,
-            vectors: 1,
-            joined: 1,
-            slots,
-            band: 0,
-        }
+        Grid { slots, ..Self::line(Walk::Words { outer }, count, target) }
     }
+}
+
+/// A line of workgroups that continues in the next dimension: nearly square beyond one, so that few are idle.
+fn wrapped(groups: usize, target: Target) -> [usize; 2] {
+    let y = groups.div_ceil(target.groups as usize).max(1);
+    [groups.div_ceil(y).max(1), y]
 }
 
 /// The workgroups of this many invocations in a line, which continues in the next dimension.
@@ -254,10 +251,10 @@ pub(super) fn workgroups(
     workgroup: u32,
     target: Target,
 ) -> Result<[usize; 2]> {
-    let (all, most) = (invocations.div_ceil(workgroup as usize), target.groups as usize);
-    let y = all.div_ceil(most).max(1);
-    if y > most {
+    let all = invocations.div_ceil(workgroup as usize);
+    let [x, y] = wrapped(all, target);
+    if y > target.groups as usize {
         bail!(Limit, "{shape} needs {all} workgroups, more than the adapter runs at once");
     }
-    Ok([all.div_ceil(y).max(1), y])
+    Ok([x, y])
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::access::{Access, Store, Stride};
-use super::makes::{Makes, Output};
+use super::makes::{Makes, Moved, Output};
 use super::target::Faults;
 use super::walk::Walk;
 use crate::dtype::DType;
@@ -141,8 +141,8 @@ impl Kernel {
 
     /// Vectors that are loaded and stored together in the place of each of these.
     pub(crate) fn joined(&self) -> u32 {
-        match (&self.makes, self.store) {
-            (_, Store::Joined { vectors }) => vectors.into(),
+        match self.store {
+            Store::Joined { vectors } => vectors.into(),
             _ => 1,
         }
     }
@@ -185,8 +185,7 @@ impl Kernel {
             Makes::Scan(_) | Makes::Contract(_) | Makes::Count(_) => SmallVec::from_slice(&[self.out]),
             Makes::Reduce(_) => self.results.iter().map(|_| self.out).collect(),
             Makes::Sort(sorter) => {
-                let moved = sorter.moved.map_or(1, |own| usize::from(own.values) + usize::from(own.indices));
-                std::iter::repeat_n(self.out, moved).collect()
+                std::iter::repeat_n(self.out, sorter.moved.map_or(1, Moved::count)).collect()
             }
         }
     }

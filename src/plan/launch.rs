@@ -3,8 +3,8 @@
 use super::kernel::Kernel;
 use crate::dtype::DType;
 use crate::ir::{Program, Slot};
+use crate::layout::Layout;
 use crate::layout::Nest;
-use crate::layout::{Layout, Shape};
 
 /// The most elements that a kernel counts.
 pub(crate) const MOST_ELEMENTS: usize = u32::MAX as usize / 2;
@@ -52,10 +52,6 @@ impl Plan {
         let results: usize = program.result_shape().iter().product();
         let each = |i: usize| results * program.result_type(i).size();
         program.read_bytes() + (0..program.results.len()).map(each).sum::<usize>()
-    }
-
-    pub(crate) fn is_empty(shape: &Shape) -> bool {
-        shape.contains(&0)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::walk::whole;
 use crate::dtype::DType;
 use crate::ir::{ByValue, GROUP, KeyKind, ReduceOp, Value};
@@ -16,6 +18,17 @@ pub(crate) enum Makes {
     Contract(Contract),
     Sort(Sorter),
     Count(Counter),
+}
+
+impl Makes {
+    /// The identities of its reductions, by number.
+    pub(super) fn identities(&self) -> SmallVec<[u64; 2]> {
+        match self {
+            Makes::Reduce(reduce) => reduce.reductions().map(|own| own.op.identity(own.element)).collect(),
+            Makes::Scan(scanner) => SmallVec::from_slice(&[scanner.op.identity(scanner.element)]),
+            _ => SmallVec::new(),
+        }
+    }
 }
 
 /// The text of a kernel that adds up products of two factors, which are the first results of its program. A third is
@@ -61,9 +74,6 @@ pub(crate) struct Sorter {
     /// Whether a workgroup has one tile, whose elements its invocations share. Else each of these has a tile of its
     /// own.
     pub meets: bool,
-    /// Whether an invocation with a tile of its own loads four neighbouring elements at once: of 32 bits, or truth
-    /// values. Rows begin at vectors.
-    pub by_fours: bool,
     /// Whether keys are the numbers of rows, found from elements' indices.
     pub by_row: bool,
     /// The moved words, if the kernel moves elements. Otherwise it counts digits.
@@ -92,6 +102,13 @@ pub(crate) struct Moved {
     pub again: bool,
     /// Whether indices become those within rows.
     pub of_row: bool,
+}
+
+impl Moved {
+    /// The number of storages that it moves to.
+    pub(crate) fn count(self) -> usize {
+        usize::from(self.values) + usize::from(self.indices)
+    }
 }
 
 /// Where the four lanes of a vector lie.
@@ -256,7 +273,6 @@ pub(crate) enum Scanned {
 impl Scanned {
     /// Operands of the state before a tile of that many levels: the sums of all tiles, and the parts of each tile's
     /// last value.
-    /// in each.
     pub(crate) fn carried(self, levels: u32) -> usize {
         if self == (Scanned::Values { carried: true }) { 1 + levels as usize } else { 0 }
     }

@@ -36,8 +36,8 @@ mod tiling;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
-pub(crate) use explain::{explanation, name as operand_name};
-pub(crate) use fields::{Field, Number, ScanNumber, SortNumber};
+pub(crate) use explain::name as operand_name;
+pub(crate) use fields::Field;
 pub(crate) use kernel::{Kernel, Operand, Origin, Role};
 pub(crate) use launch::{MOST_ELEMENTS, Pass, Place, Plan};
 pub(crate) use makes::{

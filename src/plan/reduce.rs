@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store, Stride};
-use super::fields::{self, Field, Number, divider};
+use super::fields::{self, Number};
 use super::grid::workgroups;
 use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
@@ -13,21 +13,13 @@ use super::makes::{Makes, Output, Phase, Reduce, Reduction, Tile, VectorAxis};
 use super::reading::{Bound, Reading};
 use super::target::Target;
 use super::tiling::{Row, vector_axis};
-use super::walk::{self, LANES, Together, Walk};
+use super::walk::{LANES, Together, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, Levels, Program, RowReduction, Value};
 use crate::layout::Nest;
 use crate::layout::{Axis, Layout, Shape};
 use crate::tuning::reduce::{COLUMNS, MANY, MOST_ITEMS};
-
-/// The type, of whole words, in which elements are stored without vectors.
-fn whole(dtype: DType) -> DType {
-    match dtype {
-        DType::F16 | DType::BF16 => DType::F32,
-        _ => walk::whole(dtype),
-    }
-}
 
 impl Pass {
     /// Plans the next pass over a row-fused program, in blocks of the values that earlier passes left.
@@ -172,30 +164,19 @@ impl Pass {
         let (kernel, reads) =
             Kernel::assemble(program, bound, &accesses, &loops, (walk, store, strides), target);
         let kernel = Kernel { workgroup: [workgroup, 1], out, makes: Makes::Reduce(reduce), ..kernel };
-        let identity = |i: usize| rows.reductions[i].op.identity(program.dtype_of(rows.reductions[i].value));
-        let words = fields::words(&kernel, &loops, program, |field| match *field {
-            Field::Count => items as u32,
-            Field::Pitch => x as u32 * workgroup,
-            Field::Identity(i) => identity(i) as u32,
-            Field::IdentityHigh(i) => (identity(i) >> 32) as u32,
-            Field::Reduce(number) => match number {
-                Number::Row => count as u32,
-                Number::Items => repeats as u32,
-                Number::Rows => results as u32,
-                Number::Columns => columns as u32,
-                Number::ColumnsFactor => divider(columns).0,
-                Number::ColumnsShift => divider(columns).1,
-                Number::Positions => positions as u32,
-                Number::PositionsFactor => divider(positions).0,
-                Number::PositionsShift => divider(positions).1,
-                Number::PositionStride => match (vector_axis, store) {
-                    (VectorAxis::Gathered, _) => columns as u32,
-                    _ => (results / store.access().width()) as u32,
-                },
-                Number::Vectors => vectors as u32,
-                Number::VectorsFactor => divider(vectors).0,
-                Number::VectorsShift => divider(vectors).1,
+        let words = fields::words(&kernel, &loops, program, |number| match number {
+            Number::Count => items,
+            Number::Pitch => x * workgroup as usize,
+            Number::Row => count,
+            Number::Items => repeats,
+            Number::Rows => results,
+            Number::Columns => columns,
+            Number::Positions => positions,
+            Number::PositionStride => match (vector_axis, store) {
+                (VectorAxis::Gathered, _) => columns,
+                _ => results / store.access().width(),
             },
+            Number::Vectors => vectors,
             _ => 0,
         });
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };

@@ -8,7 +8,7 @@
 use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store};
-use super::fields::{self, Field, ScanNumber};
+use super::fields::{self, Number};
 use super::grid::workgroups;
 use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
@@ -257,29 +257,24 @@ impl Pass {
         let beside = if meets { workgroup / scanner.groups() } else { workgroup };
         let invocations = items.div_ceil(beside as usize) * workgroup as usize;
         let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
-        let identity = scanner.op.identity(scanner.element);
         let kept = runs * stored;
-        let word = |field: &Field| match *field {
-            Field::Count => items,
-            Field::Pitch => x * workgroup as usize,
-            Field::Scan(number) => match number {
-                ScanNumber::Columns => columns,
-                ScanNumber::Vectors => vectors,
-                ScanNumber::Positions => tiles,
-                ScanNumber::Before => work.before,
-                ScanNumber::Run => count,
-                ScanNumber::Part => kept / store.access().width(),
-                ScanNumber::Identity => identity as u32 as usize,
-                ScanNumber::IdentityHigh => (identity >> 32) as usize,
-            },
-            _ => 0,
-        };
+        let part = kept / store.access().width();
         let form = describe(&scanner, count, tiles);
         let walk = (Walk::Rows, store, strides);
         let (kernel, reads) = Kernel::assemble(program, bound, &accesses, &loops, walk, target);
-        let (out, workgroup) = (scanner.stored_type(), [workgroup, 1]);
-        let kernel = Kernel { workgroup, out, makes: Makes::Scan(scanner), ..kernel };
-        let words = fields::words(&kernel, &loops, program, |field| word(field) as u32);
+        let out = scanner.stored_type();
+        let kernel = Kernel { workgroup: [workgroup, 1], out, makes: Makes::Scan(scanner), ..kernel };
+        let words = fields::words(&kernel, &loops, program, |number| match number {
+            Number::Count => items,
+            Number::Pitch => x * workgroup as usize,
+            Number::Columns => columns,
+            Number::Vectors => vectors,
+            Number::Positions => tiles,
+            Number::Before => work.before,
+            Number::Run => count,
+            Number::Part => part,
+            _ => 0,
+        });
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };
         let all = if is_last { kept * work.parts() } else { kept };
         Ok(Pass::of(program, (kernel, launch, reads, loops), (vec![out], all), form, None))

@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::access::Store;
-use super::fields::{self, Field, SortNumber};
+use super::fields::{self, Number};
 use super::grid::workgroups;
 use super::kernel::{Binding, Kernel};
 use super::launch::{Launch, Plan};
@@ -51,8 +51,7 @@ impl Sorter {
         // An invocation's own table has a fraction of its tile's elements.
         let (each, most) = if meets { (each, group) } else { (each << digit.max(8), TABLES >> digit) };
         let group = group.min(most).min(target.workgroup);
-        let (by_fours, by_row, moved) = (false, false, None);
-        Sorter { kind, words, digit, group, each, meets, by_fours, by_row, moved }
+        Sorter { kind, words, digit, group, each, meets, by_row: false, moved: None }
     }
 
     /// Elements of a tile.
@@ -60,17 +59,14 @@ impl Sorter {
         (self.each * if self.meets { self.group } else { 1 }) as usize
     }
 
-    /// The same for rows of a length.
-    pub(crate) fn over(self, rows: usize, length: usize) -> Sorter {
-        let by_fours = !self.meets && self.words < 2 && (rows == 1 || length.is_multiple_of(LANES));
-        Sorter { by_fours, ..self }
+    /// Whether an invocation moves elements by four truth values of a word at a time, in a tile of its own.
+    pub(crate) fn selects(&self) -> bool {
+        !self.meets && self.kind == KeyKind::Bool
     }
 
-    /// The words that a load of a binding has. Four truth values are one.
+    /// The words that a load of a binding has. The elements of four truth values are loaded at once.
     fn width(&self, number: usize) -> usize {
-        let elements = usize::from(self.reads_values()) + usize::from(self.reads_indices());
-        let is_packed = self.kind == KeyKind::Bool && number == 0;
-        if self.by_fours && number < elements && !is_packed { LANES } else { 1 }
+        if self.selects() && self.reads_indices() && number == 1 { LANES } else { 1 }
     }
 }
 
@@ -101,27 +97,19 @@ impl Plan {
             makes: Makes::Sort(sorter),
             ..kernel
         };
-        let words = fields::words(&kernel, &loops, &nothing, |field| match *field {
-            Field::Count => count as u32,
-            Field::Pitch => x as u32,
-            Field::Sort(number) => match number {
-                SortNumber::Length => run.length as u32,
-                SortNumber::Start => run.start as u32,
-                SortNumber::Tiles => tiles as u32,
-                SortNumber::Before => run.before as u32,
-                SortNumber::All => run.tiles as u32,
-                SortNumber::Shift => run.shift,
-                SortNumber::Flip => {
-                    if run.descending {
-                        u32::MAX
-                    } else {
-                        0
-                    }
-                }
-                SortNumber::Row => run.row as u32,
-                SortNumber::Low => run.low as u32,
-                SortNumber::Size => run.size as u32,
-            },
+        let words = fields::words(&kernel, &loops, &nothing, |number| match number {
+            Number::Count => count,
+            Number::Pitch => x,
+            Number::Length => run.length,
+            Number::Start => run.start,
+            Number::Tiles => tiles,
+            Number::Before => run.before,
+            Number::All => run.tiles,
+            Number::Shift => run.shift as usize,
+            Number::Flip if run.descending => u32::MAX as usize,
+            Number::Row => run.row,
+            Number::Low => run.low,
+            Number::Size => run.size,
             _ => 0,
         });
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };
@@ -142,12 +130,9 @@ impl Sorter {
 
     /// Storage bindings of a pass that moves elements.
     pub(crate) fn bindings(&self) -> usize {
-        let moved = |moved: Moved| usize::from(moved.values) + usize::from(moved.indices);
+        let [values, indices] = [self.reads_values(), self.reads_indices()].map(usize::from);
         let offsets = 1;
-        usize::from(self.reads_values())
-            + usize::from(self.reads_indices())
-            + offsets
-            + self.moved.map_or(0, moved)
+        values + indices + offsets + self.moved.map_or(0, Moved::count)
     }
 
     /// The words stored for an element.

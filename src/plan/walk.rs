@@ -64,6 +64,7 @@ impl DType {
 pub(super) fn whole(dtype: DType) -> DType {
     match (dtype.packing(), dtype.kind()) {
         (Packing::Whole, _) => dtype,
+        (_, Kind::Float) => DType::F32,
         (_, Kind::Signed) => DType::I32,
         _ => DType::U32,
     }

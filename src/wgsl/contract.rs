@@ -5,7 +5,7 @@
 use super::coordinates::Coordinate;
 use super::emitter::Emitter;
 use super::fences;
-use super::text::{EACH, line};
+use super::text::line;
 use super::types::{compute, encode, lanes, narrow, pack};
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
@@ -94,8 +94,7 @@ impl Emitter<'_> {
             line!(self.text, "    let c{} = {};", contract.axis, wide("k".into()));
         }
         if of.contains(&"x") {
-            line!(self.text, "    let first = x * {LANES}u;");
-            line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>(p.columns - 1u));");
+            self.lanes_before("p.columns");
             if is_vector {
                 let axes = (contract.axis + 1..self.kernel.rank).rev().map(Coordinate::axis).collect();
                 self.divide_out("lane", true, axes);
@@ -159,7 +158,7 @@ impl Emitter<'_> {
         if kernel.store == Store::Vector {
             let result = encode(element, &narrow(element, result));
             let result = pack(element, kernel.wide_words, result);
-            let at = self.stored_at(kernel.rank - 1, &["x"]);
+            let at = self.stored_at(kernel.rank - 1, ["x"]);
             line!(self.text, "    if (first < p.columns) {{ result[{at}] = {result}; }}");
             line!(self.text, "}}\n");
             return Ok(());

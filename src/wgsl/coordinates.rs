@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::emitter::Emitter;
-use super::text::{EACH, division, line};
+use super::text::{EACH, line};
 use crate::plan::{LANES, Reduce, Scanner, VectorAxis, Walk};
 
 /// A coordinate that is divided out of an index: its name, its divisor, and the divisor's constants.
@@ -188,16 +188,7 @@ impl Emitter<'_> {
             }
         }
         // Outer coordinates, by division from rank 4 on.
-        let mut rest = "id.z".to_string();
-        for axis in (0..rows).rev() {
-            if axis == 0 {
-                line!(self.text, "    let c0 = {rest};");
-            } else {
-                line!(self.text, "    let q{axis} = quotient({rest}, p.factor{axis}, p.shift{axis});");
-                line!(self.text, "    let c{axis} = {rest} - q{axis} * p.len{axis};");
-                rest = format!("q{axis}");
-            }
-        }
+        self.divide_out("id.z", false, (0..rows).rev().map(Coordinate::axis).collect());
         if kernel.needs_coordinates() {
             let lane = "first + vec4<u32>(0u, 1u, 2u, 3u)";
             line!(self.text, "    let lane = min({lane}, vec4<u32>(p.len{inner} - 1u));");
@@ -284,13 +275,17 @@ impl Emitter<'_> {
         self.lane(reduce);
     }
 
-    /// The lanes of vector `x`.
+    /// The lanes of vector `x` of a reduction, if an address needs them.
     pub(super) fn lane(&mut self, reduce: &Reduce) {
         if self.kernel.has_lanes(reduce) {
-            let inner = self.kernel.rank - 1;
-            line!(self.text, "    let first = x * {LANES}u;");
-            line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>(p.len{inner} - 1u));");
+            self.lanes_before(&format!("p.len{}", self.kernel.rank - 1));
         }
+    }
+
+    /// The lanes of vector `x`. Those from an end on repeat the last.
+    pub(super) fn lanes_before(&mut self, end: &str) {
+        line!(self.text, "    let first = x * {LANES}u;");
+        line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>({end} - 1u));");
     }
 
     /// The kept axes before the innermost.
@@ -309,13 +304,11 @@ impl Emitter<'_> {
 
     /// The coordinates of a tile, with a suffix. Past the end they are the last tile's.
     pub(super) fn tile_at(&mut self, scanner: &Scanner, item: &str, suffix: &str) {
-        let mut rest = format!("min({item}, p.count - 1u)");
-        if !scanner.along {
-            division(self.text, &format!("x{suffix}"), "p.columns", &mut rest);
-        }
-        division(self.text, &format!("position{suffix}"), "p.positions", &mut rest);
-        for axis in self.kept_axes(scanner).rev() {
-            division(self.text, &format!("c{axis}{suffix}"), &format!("p.len{axis}"), &mut rest);
-        }
+        let across = (!scanner.along).then(|| Coordinate::of(&format!("x{suffix}"), "columns"));
+        let mut places: Vec<Coordinate> = across.into_iter().collect();
+        places.push(Coordinate::of(&format!("position{suffix}"), "positions"));
+        let kept = self.kept_axes(scanner).rev();
+        places.extend(kept.map(|axis| Coordinate::axis(axis).called(format!("c{axis}{suffix}"))));
+        self.divide_out(&format!("min({item}, p.count - 1u)"), false, places);
     }
 }

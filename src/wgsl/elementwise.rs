@@ -241,11 +241,8 @@ impl Emitter<'_> {
         if self.kernel.store == Store::Pairs {
             let at = format!("at{}", self.suffix(vector));
             if i == 0 {
-                line!(
-                    self.text,
-                    "    let {at} = {};",
-                    self.base(Role::Out, vector, Some("id.x * 2u".into()))
-                );
+                let base = self.base(Role::Out, vector, Some("id.x * 2u".into()));
+                line!(self.text, "    let {at} = {base};");
             }
             let [low, high] =
                 ["xy", "zw"].map(|two| pack_pair(dtype, self.kernel.wide_words, format!("{value}.{two}")));

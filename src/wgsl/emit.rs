@@ -8,7 +8,7 @@ use super::types::{array, stored_array};
 use super::{lines, prelude};
 use crate::error::Result;
 use crate::ir::Step;
-use crate::plan::{Faults, Field, Kernel, Makes, Number, ScanNumber, SortNumber};
+use crate::plan::{Faults, Field, Kernel, Makes};
 
 /// The text of a kernel, which depends on the kernel alone.
 pub(crate) struct Emitted {
@@ -77,19 +77,12 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
 
 fn field(field: &Field) -> String {
     match field {
-        Field::Count => "count".into(),
-        Field::Vectors => "vectors".into(),
-        Field::Slots => "slots".into(),
-        Field::Pitch => "pitch".into(),
+        Field::Number(number) => number.name().into(),
+        Field::FactorOf(number) => format!("{}_factor", number.name()),
+        Field::ShiftOf(number) => format!("{}_shift", number.name()),
         Field::Length(axis) => format!("len{axis}"),
         Field::Factor(axis) => format!("factor{axis}"),
         Field::Shift(axis) => format!("shift{axis}"),
-        Field::BandVectors => "band_vectors".into(),
-        Field::BandRows => "band_rows".into(),
-        Field::Rows => "rows".into(),
-        Field::RowStep => "row_step".into(),
-        Field::RowsApart => "rows_apart".into(),
-        Field::FirstRows => "first_rows".into(),
         Field::Rest(of) => format!("{}_rest", role(*of)),
         Field::Last(of) => format!("{}_last", role(*of)),
         Field::Offset(of) => format!("{}_offset", role(*of)),
@@ -97,46 +90,6 @@ fn field(field: &Field) -> String {
         Field::Computed(i, k) => format!("x{i}_index{k}"),
         Field::Scalar(i) => format!("scalar{i}"),
         Field::ScalarHigh(i) => format!("scalar{i}_high"),
-        Field::Reduce(number) => match number {
-            Number::Row => "row",
-            Number::Rows => "rows",
-            Number::Columns => "columns",
-            Number::ColumnsFactor => "columns_factor",
-            Number::ColumnsShift => "columns_shift",
-            Number::Positions => "positions",
-            Number::PositionsFactor => "positions_factor",
-            Number::PositionsShift => "positions_shift",
-            Number::Items => "items",
-            Number::PositionStride => "position_stride",
-            Number::Vectors => "vectors",
-            Number::VectorsFactor => "vectors_factor",
-            Number::VectorsShift => "vectors_shift",
-        }
-        .into(),
-        Field::Scan(number) => match number {
-            ScanNumber::Columns => "columns",
-            ScanNumber::Vectors => "vectors",
-            ScanNumber::Positions => "positions",
-            ScanNumber::Before => "before",
-            ScanNumber::Run => "run",
-            ScanNumber::Part => "part",
-            ScanNumber::Identity => "identity",
-            ScanNumber::IdentityHigh => "identity_high",
-        }
-        .into(),
-        Field::Sort(number) => match number {
-            SortNumber::Length => "length",
-            SortNumber::Tiles => "tiles",
-            SortNumber::Start => "start",
-            SortNumber::Before => "before",
-            SortNumber::All => "all",
-            SortNumber::Shift => "shift",
-            SortNumber::Flip => "flip",
-            SortNumber::Row => "row",
-            SortNumber::Low => "low",
-            SortNumber::Size => "size",
-        }
-        .into(),
         Field::Identity(i) => format!("identity{i}"),
         Field::IdentityHigh(i) => format!("identity{i}_high"),
         Field::Zero => "zero".into(),

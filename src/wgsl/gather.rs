@@ -30,7 +30,6 @@ pub(super) fn binding(kernel: &Kernel, i: usize) -> Result<String> {
 }
 
 /// The lookup of lanes in operand `i`: its addresses, and the elements at named addresses.
-/// name says.
 pub(super) fn by_lanes(
     kernel: &Kernel,
     i: usize,

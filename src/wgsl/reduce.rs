@@ -217,19 +217,16 @@ impl Emitter<'_> {
             line!(self.text, "    let block = member / {lanes}u;");
         }
         // The block that an invocation reads, and its first vector there.
-        let (of_block, lane) = match (is_partial, tile.meets, tile.blocks) {
-            (true, true, _) => (Some("position".to_string()), Some("member".to_string())),
-            (true, false, _) if tile.left == 1 => (Some("position".into()), None),
-            (true, false, _) => {
-                let (shift, mask) = (tile.left.ilog2(), tile.left - 1);
-                (Some(format!("(position >> {shift}u)")), Some(format!("(position & {mask}u)")))
-            }
-            (false, true, 1) => (None, Some("member".into())),
-            (false, true, _) => (Some("block".into()), Some("lane_of".into())),
-            (false, false, 1) => (None, None),
-            (false, false, _) => (Some("block".into()), None),
+        let of_block = match tile.left {
+            _ if !is_partial => (tile.blocks > 1).then(|| "block".to_string()),
+            1 => Some("position".into()),
+            left => Some(format!("(position >> {}u)", left.ilog2())),
         };
-        let lane = if tile.turns() > 1 { Some("lane_of".into()) } else { lane };
+        let lane = match () {
+            () if tile.meets && tile.blocks == 1 => Some("member".to_string()),
+            () if tile.meets || tile.turns() > 1 => Some("lane_of".into()),
+            () => (tile.left > 1).then(|| format!("(position & {}u)", tile.left - 1)),
+        };
         let end = match (&of_block, end_of_row(reduce)) {
             (Some(of_block), end) => format!("min(({of_block} + 1u) * {block}u, {end})"),
             (None, end) => end,

@@ -50,21 +50,11 @@ impl Emitter<'_> {
             (false, true) => line!(self.text, "    let c{} = at;", scanner.run),
             (false, false) => line!(self.text, "    let c{} = min(at, p.run - 1u);", scanner.run),
         }
-        self.scanned_lanes();
+        self.lanes_before(&format!("p.len{}", self.kernel.rank - 1));
         self.values_of(operands)?;
         line!(self.text, "    return {};", self.value(self.kernel.results[0], 0));
         line!(self.text, "}}\n");
         Ok(())
-    }
-
-    /// The lanes of vector `x`.
-    fn scanned_lanes(&mut self) {
-        line!(self.text, "    let first = x * {LANES}u;");
-        line!(
-            self.text,
-            "    let lane = min(first + {EACH}, vec4<u32>(p.len{} - 1u));",
-            self.kernel.rank - 1
-        );
     }
 
     /// A function of an operand's value for a tile: the scan of last values, or a part of the tile's last value.
@@ -83,7 +73,7 @@ impl Emitter<'_> {
             line!(self.text, "    return in{binding}[{address}];");
         } else {
             line!(self.text, "    let c{} = at;", scanner.run);
-            self.scanned_lanes();
+            self.lanes_before(&format!("p.len{}", self.kernel.rank - 1));
             self.load(operand, own, 0)?;
             line!(self.text, "    return v{operand};");
         }
@@ -142,11 +132,8 @@ impl Emitter<'_> {
         let terms: Vec<String> = kept.chain(run).chain(part).collect();
         let row = self.sum(&self.path_name(Role::Out), terms.into_iter());
         if !scanner.whole && !is_last {
-            line!(
-                self.text,
-                "    if (at >= {}) {{ return; }}",
-                if scanner.along { "p.vectors" } else { "p.run" }
-            );
+            let end = if scanner.along { "p.vectors" } else { "p.run" };
+            line!(self.text, "    if (at >= {end}) {{ return; }}");
         }
         let x = if scanner.along { "at" } else { "x" };
         match kernel.store {
@@ -189,7 +176,7 @@ impl Emitter<'_> {
             line!(self.text, "    if (i >= p.count) {{ return; }}");
             self.tile_at(scanner, "i", "");
         }
-        let identity = constant(scanner.element, "p.identity");
+        let identity = constant(scanner.element, "p.identity0");
         let identity = if scanner.along { format!("({identity}).x") } else { identity };
         line!(self.text, "    let identity = {identity};");
         self.carries(scanner);

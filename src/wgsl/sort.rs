@@ -40,15 +40,12 @@ impl Pass<'_> {
     /// Loads the words of an element, and its index.
     fn load(&self, text: &mut String, values_too: bool, index_too: bool) {
         let Pass { sorter, values, indices, .. } = self;
-        if !sorter.by_fours {
-            line!(text, "        let at = first + k;");
-        }
+        line!(text, "        let at = first + k;");
         match sorter.words {
             _ if !values_too => {}
             _ if sorter.kind == KeyKind::Bool => {
                 line!(text, "        let low = ({values}[at / 4u] >> (at % 4u * 8u)) & 1u;");
             }
-            1 if sorter.by_fours => line!(text, "        let low = four[k % 4u];"),
             1 => line!(text, "        let low = {values}[at];"),
             _ => {
                 line!(text, "        let low = {values}[at * 2u];");
@@ -57,7 +54,6 @@ impl Pass<'_> {
         }
         match (index_too, sorter.reads_indices()) {
             (false, _) => {}
-            (true, true) if sorter.by_fours => line!(text, "        let index = indices[k % 4u];"),
             (true, true) => line!(text, "        let index = {indices}[at];"),
             (true, false) => line!(text, "        let index = p.start + before + k;"),
         }
@@ -89,14 +85,13 @@ impl Pass<'_> {
 impl Emitter<'_> {
     pub(super) fn sort(&mut self, sorter: &Sorter) {
         let Sorter { digit, group, meets, .. } = *sorter;
-        let (digits, tile, is_packed) = (1_u32 << digit, sorter.tile(), sorter.kind == KeyKind::Bool);
+        let (digits, tile, selects) = (1_u32 << digit, sorter.tile(), sorter.selects());
         let mut inputs = (0..).map(|i| format!("in{i}"));
         let mut input =
             |is_read: bool| if is_read { inputs.next().unwrap_or_default() } else { String::new() };
         let [values, indices, offsets] =
             [sorter.reads_values(), sorter.reads_indices(), sorter.moved.is_some()].map(&mut input);
         let pass = Pass { sorter, values, indices, offsets, digits };
-        let selects = !meets && is_packed;
         if !selects {
             line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits);
         }
@@ -135,17 +130,7 @@ impl Emitter<'_> {
         let begin =
             if sorter.moved.is_some() { format!("{offsets}[counted + d * p.all]") } else { "0u".into() };
         line!(self.text, "{each} {{ counts[d * {group}u + local] = {begin}; }}");
-        if sorter.by_fours {
-            line!(self.text, "    for (var begun = 0u; begun < size; begun += 4u) {{");
-            for (name, of) in [("four", &pass.values), ("indices", &pass.indices)] {
-                if !of.is_empty() {
-                    line!(self.text, "        let {name} = {of}[(first + begun) / 4u];");
-                }
-            }
-            line!(self.text, "        for (var k = begun; k < min(begun + 4u, size); k += 1u) {{");
-        } else {
-            line!(self.text, "    for (var k = 0u; k < size; k += 1u) {{");
-        }
+        line!(self.text, "    for (var k = 0u; k < size; k += 1u) {{");
         pass.load(self.text, sorter.reads_values(), sorter.by_row || pass.moved().indices);
         line!(self.text, "        let own = digit({}) * {group}u + local;", pass.of());
         line!(self.text, "        let place = counts[own];");
@@ -153,7 +138,7 @@ impl Emitter<'_> {
         if sorter.moved.is_some() {
             pass.store(self.text, "place");
         }
-        line!(self.text, "    }}{}", if sorter.by_fours { " }" } else { "" });
+        line!(self.text, "    }}");
         if sorter.moved.is_none() {
             line!(self.text, "{each} {{ result[counted + d * p.all] = counts[d * {group}u + local]; }}");
         }
@@ -170,10 +155,8 @@ impl Emitter<'_> {
         pass.load(self.text, !sorter.by_row, sorter.by_row);
         line!(self.text, "        places[k] = digit({});", pass.of());
         line!(self.text, "    }}");
-        line!(
-            self.text,
-            "    for (var d = 0u; d < {digits}u; d += 1u) {{ counts[d * {group}u + local] = 0u; }}"
-        );
+        let every = format!("for (var d = 0u; d < {digits}u; d += 1u)");
+        line!(self.text, "    {every} {{ counts[d * {group}u + local] = 0u; }}");
         line!(self.text, "    workgroupBarrier();");
         line!(self.text, "    let begin = min(local * {each}u, size);");
         line!(self.text, "    let end = min(begin + {each}u, size);");
@@ -196,10 +179,8 @@ impl Emitter<'_> {
         line!(self.text, "    for (var d = local; d < {digits}u; d += {group}u) {{");
         if sorter.moved.is_none() {
             line!(self.text, "        var sum = 0u;");
-            line!(
-                self.text,
-                "        for (var i = 0u; i < {sections}u; i += 1u) {{ sum += sums[d * {sections}u + i]; }}"
-            );
+            let every = format!("for (var i = 0u; i < {sections}u; i += 1u)");
+            line!(self.text, "        {every} {{ sum += sums[d * {sections}u + i]; }}");
             line!(self.text, "        result[counted + d * p.all] = sum;");
             line!(self.text, "    }}\n}}");
             return;

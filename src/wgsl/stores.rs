@@ -48,42 +48,45 @@ impl Emitter<'_> {
                 texts.push(format!("{own}.at{i}"));
             }
         }
+        let position = Some("position * p.position_stride");
         for ((k, text), dtype) in texts.into_iter().enumerate().zip(kernel.stored()) {
-            let array = result(k);
-            match reduce.vector_axis {
-                VectorAxis::Reduced => line!(self.text, "    {array}[item] = ({text}).x;"),
-                VectorAxis::Gathered => {
-                    let place = "position * p.position_stride + x";
-                    line!(self.text, "    {array}[{place}] = {};", pack(dtype, kernel.wide_words, text));
-                }
-                VectorAxis::Kept => {
-                    let more = "position * p.position_stride";
-                    match kernel.store {
-                        Store::Vector => {
-                            let place = self.stored_at(kernel.rank - 1, &[more, &x]);
-                            let text = pack(dtype, kernel.wide_words, text);
-                            match column {
-                                0 => line!(self.text, "    {array}[{place}] = {text};"),
-                                _ => {
-                                    let exists = format!("x + {column}u < p.vectors");
-                                    line!(self.text, "    if ({exists}) {{ {array}[{place}] = {text}; }}");
-                                }
-                            }
-                        }
-                        _ => {
-                            let place = self.stored_at(kernel.rank, &[more]);
-                            self.store_lanes(k, &place, &text, "    ");
-                        }
-                    }
-                }
-            }
+            let exists = if column == 0 { String::new() } else { format!("x + {column}u < p.vectors") };
+            self.store_value(reduce, (k, dtype, text), (position, &x), (&exists, "    "));
         }
     }
 
-    /// The address of a result: its coordinates on some axes, and a term to add.
-    pub(super) fn stored_at(&self, axes: usize, more: &[&str]) -> String {
+    /// Stores a value to the `k`th result: of a row, or vector `x` of rows or of a row's elements. A term may be added to its
+    /// address, and it may have to exist.
+    fn store_value(
+        &mut self,
+        reduce: &Reduce,
+        (k, dtype, value): (usize, DType, String),
+        (more, x): (Option<&str>, &str),
+        (exists, indent): (&str, &str),
+    ) {
+        let (kernel, array) = (self.kernel, result(k));
+        let inner = kernel.rank - 1;
+        let store = match (reduce.vector_axis, reduce.output, kernel.store) {
+            (VectorAxis::Reduced, Output::Partials, _) => format!("{array}[item] = ({value}).x;"),
+            (VectorAxis::Reduced, Output::OnePerRow, _) => {
+                format!("{array}[{}] = ({value}).x;", self.stored_at(inner, more))
+            }
+            (_, _, Store::Vector) => {
+                let place = self.stored_at(inner, more.into_iter().chain([x]));
+                format!("{array}[{place}] = {};", pack(dtype, kernel.wide_words, value))
+            }
+            _ => return self.store_lanes(k, &self.stored_at(kernel.rank, more), &value, indent),
+        };
+        match exists {
+            "" => line!(self.text, "{indent}{store}"),
+            _ => line!(self.text, "{indent}if ({exists}) {{ {store} }}"),
+        }
+    }
+
+    /// The address of a result: its coordinates on some axes, and terms to add.
+    pub(super) fn stored_at<'t>(&self, axes: usize, more: impl IntoIterator<Item = &'t str>) -> String {
         let terms = (0..axes).filter_map(|axis| self.term(Role::Out, axis, 0));
-        let terms: Vec<String> = terms.chain(more.iter().map(ToString::to_string)).collect();
+        let terms: Vec<String> = terms.chain(more.into_iter().map(str::to_string)).collect();
         if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
     }
 
@@ -142,8 +145,7 @@ impl Emitter<'_> {
 
     /// The stores of results: of the elements at a place of a row, or of the row's one element.
     fn store_results(&mut self, reduce: &Reduce, indent: &str) {
-        let kernel = self.kernel;
-        let dtype = kernel.out;
+        let (kernel, dtype) = (self.kernel, self.kernel.out);
         for (k, &value) in kernel.results.iter().enumerate() {
             let own = self.value(value, 0);
             let text = match kernel.value_type(value) {
@@ -151,24 +153,7 @@ impl Emitter<'_> {
                 of if of == dtype || of == DType::Bool => encode(of, &own),
                 _ => own,
             };
-            let array = result(k);
-            match (reduce.vector_axis, kernel.store, reduce.output) {
-                (VectorAxis::Reduced, _, Output::OnePerRow) => {
-                    let place = self.stored_at(kernel.rank - 1, &[]);
-                    line!(self.text, "{indent}{array}[{place}] = ({text}).x;");
-                }
-                (VectorAxis::Gathered, Store::Vector, _) => {
-                    line!(self.text, "{indent}{array}[item] = {};", pack(dtype, kernel.wide_words, text));
-                }
-                (_, Store::Vector, _) => {
-                    let place = self.stored_at(kernel.rank - 1, &["x"]);
-                    line!(self.text, "{indent}{array}[{place}] = {};", pack(dtype, kernel.wide_words, text));
-                }
-                _ => {
-                    let place = self.stored_at(kernel.rank, &[]);
-                    self.store_lanes(k, &place, &text, indent);
-                }
-            }
+            self.store_value(reduce, (k, dtype, text), (None, "x"), ("", indent));
         }
     }
 }

@@ -27,10 +27,3 @@ pub(super) fn role(role: Role) -> String {
 pub(super) fn result(i: usize) -> String {
     if i == 0 { "result".into() } else { format!("result{i}") }
 }
-
-/// The lines that divide `rest`: the remainder is `name`, and `rest` becomes the quotient.
-pub(super) fn division(text: &mut String, name: &str, by: &str, rest: &mut String) {
-    line!(text, "    let {name} = {rest} % {by};");
-    line!(text, "    let after_{name} = {rest} / {by};");
-    *rest = format!("after_{name}");
-}

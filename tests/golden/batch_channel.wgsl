@@ -31,9 +31,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let first = id.x * 4u;
     let c2 = id.y;
     if ((first >= p.len3) | (c2 >= p.len2)) { return; }
-    let q1 = quotient(id.z, p.factor1, p.shift1);
-    let c1 = id.z - q1 * p.len1;
-    let c0 = q1;
+    let q_c1 = quotient(id.z, p.factor1, p.shift1);
+    let c1 = id.z - q_c1 * p.len1;
+    let c0 = q_c1;
     let v0 = in0[c0 * p.out_stride0 + c1 * p.out_stride1 + c2 * p.out_stride2 + id.x];
     let v1 = in1[p.x1_offset + c1 * p.x1_stride1 + id.x];
     let v2 = v0 + v1;

@@ -1,9 +1,9 @@
 struct Params {
     pitch: u32,
     count: u32,
-    length: u32,
-    before: u32,
     row: u32,
+    before: u32,
+    length: u32,
     x0_offset: u32,
 }
 

@@ -2,9 +2,10 @@ struct Params {
     pitch: u32,
     count: u32,
     columns: u32,
-    positions: u32,
+    columns_factor: u32,
+    columns_shift: u32,
     run: u32,
-    identity: u32,
+    identity0: u32,
     len1: u32,
     out_stride0: u32,
     zero: u32,
@@ -13,6 +14,20 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<f32>;
 @group(0) @binding(2) var<storage, read> in0: array<f32>;
+
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
+}
+
+// The same for one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    return high_word_u32(n, factor) >> shift;
+}
+
+// The same, and a factor of 0 stands for a division by 1.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
+}
 
 fn element(at: u32, x: u32) -> vec4<f32> {
     let c0 = min(at, p.run - 1u);
@@ -49,11 +64,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let tiles = i / 256u * 16u;
     let group = local / 16u;
     let own_item = tiles + local % 16u;
-    let x = min(own_item, p.count - 1u) % p.columns;
-    let after_x = min(own_item, p.count - 1u) / p.columns;
-    let position = after_x % p.positions;
-    let after_position = after_x / p.positions;
-    let identity = vec4<f32>(bitcast<f32>(p.identity));
+    let q_x = share(min(own_item, p.count - 1u), p.columns_factor, p.columns_shift);
+    let x = min(own_item, p.count - 1u) - q_x * p.columns;
+    let position = q_x;
+    let identity = vec4<f32>(bitcast<f32>(p.identity0));
     let b0_first = identity;
     let b1_first = identity;
     let b2_first = identity;

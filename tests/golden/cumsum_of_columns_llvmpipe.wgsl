@@ -2,10 +2,11 @@ struct Params {
     pitch: u32,
     count: u32,
     columns: u32,
-    positions: u32,
-    before: u32,
+    columns_factor: u32,
+    columns_shift: u32,
     run: u32,
-    identity: u32,
+    before: u32,
+    identity0: u32,
     len1: u32,
     out_stride0: u32,
     x2_offset: u32,
@@ -27,6 +28,23 @@ fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
 
 fn pack_u32(v: vec4<u32>) -> vec2<u64> {
     return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
+}
+
+// The high word of one product.
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    let middle = (a >> 16u) * (b & 0xffffu) + (((a & 0xffffu) * (b & 0xffffu)) >> 16u);
+    let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
+    return (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u);
+}
+
+// The same for one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    return high_word_u32(n, factor) >> shift;
+}
+
+// The same, and a factor of 0 stands for a division by 1.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
 }
 
 fn element(at: u32, x: u32) -> vec4<f32> {
@@ -69,11 +87,10 @@ fn store(at: u32, x: u32, value: vec4<f32>) {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
-    let x = min(i, p.count - 1u) % p.columns;
-    let after_x = min(i, p.count - 1u) / p.columns;
-    let position = after_x % p.positions;
-    let after_position = after_x / p.positions;
-    let identity = vec4<f32>(bitcast<f32>(p.identity));
+    let q_x = share(min(i, p.count - 1u), p.columns_factor, p.columns_shift);
+    let x = min(i, p.count - 1u) - q_x * p.columns;
+    let position = q_x;
+    let identity = vec4<f32>(bitcast<f32>(p.identity0));
     let before = position + p.before;
     let last = max(before, 1u) - 1u;
     let other = max(before, 2u) - 2u;

@@ -2,8 +2,9 @@ struct Params {
     pitch: u32,
     count: u32,
     positions: u32,
-    identity: u32,
-    len0: u32,
+    positions_factor: u32,
+    positions_shift: u32,
+    identity0: u32,
     len1: u32,
     out_stride0: u32,
     zero: u32,
@@ -12,6 +13,20 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
+
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
+}
+
+// The same for one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    return high_word_u32(n, factor) >> shift;
+}
+
+// The same, and a factor of 0 stands for a division by 1.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
+}
 
 fn element(c0: u32, at: u32) -> vec4<f32> {
     let x = at;
@@ -41,44 +56,39 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let tiles = i / 256u * 16u;
     let group = local % 16u;
     let own_item = tiles + local / 16u;
-    let position = min(own_item, p.count - 1u) % p.positions;
-    let after_position = min(own_item, p.count - 1u) / p.positions;
-    let c0 = after_position % p.len0;
-    let after_c0 = after_position / p.len0;
-    let identity = (vec4<f32>(bitcast<f32>(p.identity))).x;
+    let q_position = share(min(own_item, p.count - 1u), p.positions_factor, p.positions_shift);
+    let position = min(own_item, p.count - 1u) - q_position * p.positions;
+    let c0 = q_position;
+    let identity = (vec4<f32>(bitcast<f32>(p.identity0))).x;
     let b0_first = identity;
     let b1_first = identity;
     let b2_first = identity;
     let vector0 = local + 0u;
     let item0 = tiles + vector0 / 64u;
-    let position_0 = min(item0, p.count - 1u) % p.positions;
-    let after_position_0 = min(item0, p.count - 1u) / p.positions;
-    let c0_0 = after_position_0 % p.len0;
-    let after_c0_0 = after_position_0 / p.len0;
+    let q_position_0 = share(min(item0, p.count - 1u), p.positions_factor, p.positions_shift);
+    let position_0 = min(item0, p.count - 1u) - q_position_0 * p.positions;
+    let c0_0 = q_position_0;
     let at0 = position_0 * 64u + vector0 % 64u;
     let loaded0 = element(c0_0, at0);
     let vector1 = local + 256u;
     let item1 = tiles + vector1 / 64u;
-    let position_1 = min(item1, p.count - 1u) % p.positions;
-    let after_position_1 = min(item1, p.count - 1u) / p.positions;
-    let c0_1 = after_position_1 % p.len0;
-    let after_c0_1 = after_position_1 / p.len0;
+    let q_position_1 = share(min(item1, p.count - 1u), p.positions_factor, p.positions_shift);
+    let position_1 = min(item1, p.count - 1u) - q_position_1 * p.positions;
+    let c0_1 = q_position_1;
     let at1 = position_1 * 64u + vector1 % 64u;
     let loaded1 = element(c0_1, at1);
     let vector2 = local + 512u;
     let item2 = tiles + vector2 / 64u;
-    let position_2 = min(item2, p.count - 1u) % p.positions;
-    let after_position_2 = min(item2, p.count - 1u) / p.positions;
-    let c0_2 = after_position_2 % p.len0;
-    let after_c0_2 = after_position_2 / p.len0;
+    let q_position_2 = share(min(item2, p.count - 1u), p.positions_factor, p.positions_shift);
+    let position_2 = min(item2, p.count - 1u) - q_position_2 * p.positions;
+    let c0_2 = q_position_2;
     let at2 = position_2 * 64u + vector2 % 64u;
     let loaded2 = element(c0_2, at2);
     let vector3 = local + 768u;
     let item3 = tiles + vector3 / 64u;
-    let position_3 = min(item3, p.count - 1u) % p.positions;
-    let after_position_3 = min(item3, p.count - 1u) / p.positions;
-    let c0_3 = after_position_3 % p.len0;
-    let after_c0_3 = after_position_3 / p.len0;
+    let q_position_3 = share(min(item3, p.count - 1u), p.positions_factor, p.positions_shift);
+    let position_3 = min(item3, p.count - 1u) - q_position_3 * p.positions;
+    let c0_3 = q_position_3;
     let at3 = position_3 * 64u + vector3 % 64u;
     let loaded3 = element(c0_3, at3);
     shared_values[vector0 ^ ((vector0 >> 3u) & 7u)] = loaded0;

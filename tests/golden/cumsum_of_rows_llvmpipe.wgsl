@@ -2,9 +2,10 @@ struct Params {
     pitch: u32,
     count: u32,
     positions: u32,
+    positions_factor: u32,
+    positions_shift: u32,
     run: u32,
-    identity: u32,
-    len0: u32,
+    identity0: u32,
     len1: u32,
     out_stride0: u32,
     x1_offset: u32,
@@ -24,6 +25,23 @@ fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
 
 fn pack_u32(v: vec4<u32>) -> vec2<u64> {
     return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
+}
+
+// The high word of one product.
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    let middle = (a >> 16u) * (b & 0xffffu) + (((a & 0xffffu) * (b & 0xffffu)) >> 16u);
+    let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
+    return (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u);
+}
+
+// The same for one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    return high_word_u32(n, factor) >> shift;
+}
+
+// The same, and a factor of 0 stands for a division by 1.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
 }
 
 fn element(c0: u32, at: u32) -> vec4<f32> {
@@ -53,11 +71,10 @@ fn store(c0: u32, at: u32, value: vec4<f32>) {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
-    let position = min(i, p.count - 1u) % p.positions;
-    let after_position = min(i, p.count - 1u) / p.positions;
-    let c0 = after_position % p.len0;
-    let after_c0 = after_position / p.len0;
-    let identity = (vec4<f32>(bitcast<f32>(p.identity))).x;
+    let q_position = share(min(i, p.count - 1u), p.positions_factor, p.positions_shift);
+    let position = min(i, p.count - 1u) - q_position * p.positions;
+    let c0 = q_position;
+    let identity = (vec4<f32>(bitcast<f32>(p.identity0))).x;
     let b0_first = identity;
     let b1_first = identity;
     let b2_first = identity;

@@ -2,9 +2,8 @@ struct Params {
     pitch: u32,
     count: u32,
     vectors: u32,
-    positions: u32,
     before: u32,
-    identity: u32,
+    identity0: u32,
     len0: u32,
     x1_offset: u32,
     x2_offset: u32,
@@ -64,9 +63,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let tiles = i / 256u * 1u;
     let group = local % 256u;
     let own_item = tiles + local / 256u;
-    let position = min(own_item, p.count - 1u) % p.positions;
-    let after_position = min(own_item, p.count - 1u) / p.positions;
-    let identity = (vec4<f32>(bitcast<f32>(p.identity))).x;
+    let position = min(own_item, p.count - 1u);
+    let identity = (vec4<f32>(bitcast<f32>(p.identity0))).x;
     let before = position + p.before;
     let last = max(before, 1u) - 1u;
     let other = max(before, 2u) - 2u;
@@ -87,26 +85,22 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let b3_first = select(sum, identity, before == 0u);
     let vector0 = local + 0u;
     let item0 = tiles + vector0 / 1024u;
-    let position_0 = min(item0, p.count - 1u) % p.positions;
-    let after_position_0 = min(item0, p.count - 1u) / p.positions;
+    let position_0 = min(item0, p.count - 1u);
     let at0 = position_0 * 1024u + vector0 % 1024u;
     let loaded0 = element(at0);
     let vector1 = local + 256u;
     let item1 = tiles + vector1 / 1024u;
-    let position_1 = min(item1, p.count - 1u) % p.positions;
-    let after_position_1 = min(item1, p.count - 1u) / p.positions;
+    let position_1 = min(item1, p.count - 1u);
     let at1 = position_1 * 1024u + vector1 % 1024u;
     let loaded1 = element(at1);
     let vector2 = local + 512u;
     let item2 = tiles + vector2 / 1024u;
-    let position_2 = min(item2, p.count - 1u) % p.positions;
-    let after_position_2 = min(item2, p.count - 1u) / p.positions;
+    let position_2 = min(item2, p.count - 1u);
     let at2 = position_2 * 1024u + vector2 % 1024u;
     let loaded2 = element(at2);
     let vector3 = local + 768u;
     let item3 = tiles + vector3 / 1024u;
-    let position_3 = min(item3, p.count - 1u) % p.positions;
-    let after_position_3 = min(item3, p.count - 1u) / p.positions;
+    let position_3 = min(item3, p.count - 1u);
     let at3 = position_3 * 1024u + vector3 % 1024u;
     let loaded3 = element(at3);
     shared_values[vector0 ^ ((vector0 >> 3u) & 7u)] = loaded0;

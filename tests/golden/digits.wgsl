@@ -1,9 +1,9 @@
 struct Params {
     pitch: u32,
     count: u32,
+    before: u32,
     length: u32,
     tiles: u32,
-    before: u32,
     all: u32,
     shift: u32,
     flip: u32,

@@ -1,9 +1,9 @@
 struct Params {
     pitch: u32,
     count: u32,
+    before: u32,
     length: u32,
     tiles: u32,
-    before: u32,
     all: u32,
     shift: u32,
     flip: u32,
@@ -13,8 +13,8 @@ struct Params {
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<u32>;
-@group(0) @binding(2) var<storage, read> in0: array<vec4<u32>>;
-@group(0) @binding(3) var<storage, read> in1: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> in0: array<u32>;
+@group(0) @binding(3) var<storage, read> in1: array<u32>;
 @group(0) @binding(4) var<storage, read> in2: array<u32>;
 
 var<workgroup> counts: array<u32, 64>;
@@ -35,12 +35,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let size = min(p.length - before, 4096u);
     let counted = row * 8u * p.all + p.before + tile;
     for (var d = 0u; d < 8u; d += 1u) { counts[d * 8u + local] = in2[counted + d * p.all]; }
-    for (var begun = 0u; begun < size; begun += 4u) {
-        let four = in0[(first + begun) / 4u];
-        let indices = in1[(first + begun) / 4u];
-        for (var k = begun; k < min(begun + 4u, size); k += 1u) {
-        let low = four[k % 4u];
-        let index = indices[k % 4u];
+    for (var k = 0u; k < size; k += 1u) {
+        let at = first + k;
+        let low = in0[at];
+        let index = in1[at];
         let own = digit(low) * 8u + local;
         let place = counts[own];
         counts[own] = place + 1u;
@@ -48,5 +46,5 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         if (to < p.size) {
             result[to] = index;
         }
-    } }
+    }
 }

@@ -1,10 +1,10 @@
 struct Params {
     pitch: u32,
     count: u32,
+    before: u32,
     length: u32,
     tiles: u32,
     start: u32,
-    before: u32,
     all: u32,
     flip: u32,
     low: u32,

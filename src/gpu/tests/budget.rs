@@ -8,7 +8,7 @@ use crate::gpu::device::Gpu;
 use crate::gpu::recorder::PAGES;
 use crate::gpu::tests::in_turn;
 use crate::gpu::{adapters, drivers, execute, open, pipelines};
-use crate::ir::{Destination, Schedule, Storage};
+use crate::ir::{Backend, Destination, Schedule, Storage};
 use crate::layout::Layout;
 use crate::options::Options;
 use crate::plan::Target;

@@ -21,6 +21,10 @@ pub(super) struct Cut {
 }
 
 impl Ranges {
+    pub(super) fn all(lengths: SmallVec<[usize; 6]>) -> Ranges {
+        Ranges { starts: SmallVec::from_elem(0, lengths.len()), lengths }
+    }
+
     pub(super) fn end(&self, axis: usize) -> usize {
         self.starts[axis] + self.lengths[axis]
     }

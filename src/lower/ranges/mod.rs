@@ -122,11 +122,6 @@ impl Cuts {
         Cuts::bytes(elements, dtype) <= self.whole()
     }
 
-    /// Whether a storage of elements of a type is cut.
-    pub(crate) fn divides(&self, slot: Slot, dtype: DType) -> bool {
-        !self.shows(slot.elements, dtype)
-    }
-
     /// Whether a program into a new storage is one chunk.
     pub(crate) fn is_whole(&self, program: &Program) -> bool {
         self.is_shown(program) && self.is_short(program)
@@ -210,7 +205,7 @@ impl Cuts {
     /// The chunks of a table, unless one range shows everything that a program looks up in it.
     pub(crate) fn pieces(&self, table: &Input) -> Option<Vec<Piece>> {
         let Source::Slot(slot) = table.source else { return None };
-        if !self.divides(slot, table.dtype) || table.layout.count() == 0 {
+        if self.shows(slot.elements, table.dtype) || table.layout.count() == 0 {
             return None;
         }
         // The offset of lanes counts as an index too.
@@ -221,18 +216,14 @@ impl Cuts {
         let lengths: SmallVec<[usize; 6]> =
             shape.iter().copied().chain(computed.iter().map(|extent| extent.length)).collect();
         let size = table.dtype.size() as u64;
-        let mut open = vec![Ranges { starts: SmallVec::from_elem(0, lengths.len()), lengths }];
+        let mut open = vec![Ranges::all(lengths)];
         let mut pieces = Vec::new();
         while let Some(part) = open.pop() {
             let (low, high) = path.reach(&part);
             let first = low as u64 * size / self.buffer * self.buffer;
             let is_shown = (high as u64 + 1) * size <= first + self.buffer
                 && (high - low) as u64 * size + 2 * self.align <= self.window;
-            let cut = || match (high as u64 + 1) * size > first + self.buffer {
-                true => path.cut_at(&part, ((first + self.buffer) / size) as usize),
-                false => path.cut_to(&part, ((self.window - 2 * self.align) / size) as usize),
-            };
-            match if is_shown { None } else { cut().or_else(|| path.halve(&part)) } {
+            match if is_shown { None } else { self.cut(&path, &part, size, usize::MAX) } {
                 Some(cut) => {
                     let (low, high) = part.cut(cut);
                     open.extend([high, low]);
@@ -249,6 +240,17 @@ impl Cuts {
         (pieces.len() > 1).then_some(pieces)
     }
 
+    /// A cut of a part whose elements of a size lie in several buffers or are too many for a range, of at most `most`.
+    fn cut(&self, path: &Reach, part: &Ranges, size: u64, most: usize) -> Option<Cut> {
+        let (low, high) = path.reach(part);
+        let end = (low as u64 * size / self.buffer + 1) * self.buffer;
+        let cut = match (high as u64 + 1) * size > end {
+            true => path.cut_at(part, (end / size) as usize),
+            false => path.cut_to(part, most.min(((self.window - 2 * self.align) / size) as usize)),
+        };
+        cut.or_else(|| path.halve(part))
+    }
+
     /// The chunks of a program over a non-empty shape, whose result goes to a layout of a slot; to all of it if it is
     /// `fresh`. Inputs that read the same slot have the same layout.
     pub(crate) fn parts<'a>(
@@ -257,7 +259,7 @@ impl Cuts {
         (to, layout, fresh): (Slot, &'a Layout, bool),
     ) -> impl Iterator<Item = Result<Part>> + use<'a> {
         let work = Work::new(*self, program, to, layout, fresh);
-        let mut open = vec![work.all()];
+        let mut open = vec![Ranges::all(work.lengths.clone())];
         std::iter::from_fn(move || {
             while let Some(part) = open.pop() {
                 match work.windows(&part) {
@@ -334,10 +336,6 @@ impl<'a> Work<'a> {
         Work { cuts, program, to, fresh, lengths, paths, tensors }
     }
 
-    fn all(&self) -> Ranges {
-        Ranges { starts: SmallVec::from_elem(0, self.lengths.len()), lengths: self.lengths.clone() }
-    }
-
     /// The range of a layout, or a cut.
     fn find(&self, i: usize, Tensor { slot, dtype }: Tensor, part: &Ranges) -> Result<Found> {
         let Cuts { window, buffer, align, elements, .. } = self.cuts;
@@ -346,17 +344,14 @@ impl<'a> Work<'a> {
         let (start, end) = (low as u64 * size, (high as u64 + 1) * size);
         let number = start / buffer;
         let first = number * buffer;
-        let mut cut = None;
-        if end > first + buffer {
-            cut = path.cut_at(part, ((first + buffer) / size) as usize);
-        } else {
+        let counts = part.lengths.iter().product::<usize>() <= elements;
+        if end <= first + buffer {
             let bytes = match slot.is_exact {
                 true => (slot.elements as u64 * size).next_multiple_of(WORD),
                 false => Cuts::bytes(slot.elements, dtype),
             };
             let held = buffer.min(bytes - first);
             let new = i == 0 && self.fresh;
-            let counts = part.lengths.iter().product::<usize>() <= elements;
             let from = (start - first) / align * align;
             let to = (end - first).next_multiple_of(LINE).min(held);
             // All of a small buffer is one range for all chunks. A new result's range begins with the chunk.
@@ -364,10 +359,8 @@ impl<'a> Work<'a> {
             if to - from <= window && (counts || i > 0) {
                 return Ok(Ok(BindingRange { buffer: number as usize, start: from, size: to - from }));
             }
-            let bytes = ((window - 2 * align) / size) as usize;
-            cut = path.cut_to(part, if counts { bytes } else { bytes.min(elements) }).or(cut);
         }
-        match cut.or_else(|| path.halve(part)) {
+        match self.cuts.cut(path, part, size, if counts { usize::MAX } else { elements }) {
             Some(cut) => Ok(Err(cut)),
             None => bail!(Kernel, "no window of {window} bytes shows an element of {slot:?}"),
         }
