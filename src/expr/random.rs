@@ -1,7 +1,5 @@
 //! Random numbers: expressions of a key and a shape. The place of an element alone decides its value.
 
-use std::panic::Location;
-
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Float};
 use crate::error::{Result, bail};
@@ -83,7 +81,6 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn random_bits(shape: impl Into<Shape>, key: impl Into<Key>) -> AnyExpr {
-        let at = Location::caller();
         let bits = || {
             let shape = shape.into();
             let count = shape.count()?;
@@ -101,7 +98,7 @@ impl AnyExpr {
             };
             Node::op(Op::Random, DType::U32, &[&place, &half(key)?, &half(key >> 32)?])
         };
-        AnyExpr::new(bits(), at)
+        AnyExpr::new(bits())
     }
 
     /// Random numbers of a float type, from 0 to below 1 ([`Expr::uniform`]).
@@ -118,7 +115,7 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn uniform(dtype: DType, shape: impl Into<Shape>, key: impl Into<Key>) -> AnyExpr {
-        let (at, shape, key) = (Location::caller(), shape.into(), key.into());
+        let (shape, key) = (shape.into(), key.into());
         let word = Expr::<u32>::random_bits(shape.clone(), key);
         match dtype {
             DType::F32 => unit(&word).into(),
@@ -142,7 +139,7 @@ impl AnyExpr {
                         "no uniform numbers of {dtype}: draw floats or random_bits, and cast them"
                     )
                 };
-                AnyExpr::new(mistake(), at)
+                AnyExpr::new(mistake())
             }
         }
     }
@@ -264,7 +261,7 @@ impl Expr<f32> {
 /// The first 24 bits of words, as numbers from 0 to below 1.
 fn unit(bits: &Expr<u32>) -> Expr<f32> {
     let node = bits.any.node().and_then(|node| Node::op(Op::Unit, DType::F32, &[node]));
-    Expr::face(AnyExpr::new(node, Location::caller()))
+    Expr::face(AnyExpr::new(node))
 }
 
 /// A polynomial, its coefficients the highest power first.

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Range, Sub};
-use std::panic::Location;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -100,7 +99,6 @@ pub(super) struct Ranges {
     part: Part,
     /// The values that the composition has reduced so far, if a part is built.
     pub made: RefCell<Vec<Value>>,
-    at: &'static Location<'static>,
 }
 
 /// The part of a reduction that is built.
@@ -117,7 +115,6 @@ pub(super) enum Part {
 #[derive(Clone)]
 pub(super) struct Value {
     pub any: AnyExpr,
-    at: &'static Location<'static>,
 }
 
 impl Ranges {
@@ -129,7 +126,6 @@ impl Ranges {
         axes: &Axes,
         options: ReduceOptions,
         part: Part,
-        at: &'static Location<'static>,
     ) -> Result<Ranges> {
         let node = any.node()?;
         class.check(name, node.dtype)?;
@@ -138,7 +134,7 @@ impl Ranges {
         }
         let axes = axes.of(&node.shape, name)?;
         let operand = any.cast(node.dtype.accumulating()).node()?.clone();
-        Ok(Ranges { name, operand, axes, options, part, made: RefCell::default(), at })
+        Ok(Ranges { name, operand, axes, options, part, made: RefCell::default() })
     }
 
     pub(super) fn shape(&self) -> &Shape {
@@ -163,7 +159,7 @@ impl Ranges {
     }
 
     fn value(&self, node: Result<Arc<Node>>) -> Value {
-        Value { any: AnyExpr::new(node, self.at), at: self.at }
+        Value { any: AnyExpr::new(node) }
     }
 
     /// A number as a constant of the accumulating type.
@@ -172,7 +168,7 @@ impl Ranges {
             DType::F64 => value.to_bits(),
             _ => (value as f32).to_bits().into(),
         };
-        Value { any: AnyExpr::constant(self.operand.dtype, bits), at: self.at }
+        Value { any: AnyExpr::constant(self.operand.dtype, bits) }
     }
 
     /// The number of elements of a range.
@@ -295,7 +291,7 @@ impl Ranges {
         let squeezed = any.node()?.view(&|layout: &Layout| {
             self.axes.iter().rev().try_fold(layout.clone(), |layout, &axis| layout.squeeze(axis as isize))
         });
-        Ok(AnyExpr::new(squeezed, self.at))
+        Ok(AnyExpr::new(squeezed))
     }
 
     /// A count of elements, as u32. An error if it may exceed u32.
@@ -319,9 +315,8 @@ fn constant(like: &Arc<Node>, dtype: DType, bits: u64, shape: &Shape) -> Result<
 
 impl Value {
     fn op(op: Op, operands: &[&Value]) -> Value {
-        let at = operands[0].at;
         let all: SmallVec<[&AnyExpr; 3]> = operands.iter().map(|value| &value.any).collect();
-        Value { any: apply(op, &all, at), at }
+        Value { any: apply(op, &all) }
     }
 
     pub(super) fn map(&self, op: Op) -> Value {
@@ -341,10 +336,10 @@ impl Value {
     pub(super) fn nonzero(&self) -> Value {
         let truth = match self.any.dtype() {
             Ok(DType::Bool) => self.any.clone(),
-            Ok(dtype) => apply(Op::Ne, &[&self.any, &AnyExpr::constant(dtype, 0)], self.at),
+            Ok(dtype) => apply(Op::Ne, &[&self.any, &AnyExpr::constant(dtype, 0)]),
             Err(_) => self.any.clone(),
         };
-        Value { any: truth.cast(DType::U32), at: self.at }
+        Value { any: truth.cast(DType::U32) }
     }
 }
 
@@ -363,7 +358,7 @@ operators! { Add add Sub sub Mul mul Div div }
 impl AnyExpr {
     /// The sum over the axes along which `shape` would stretch to this one's shape: the adjoint of
     /// [`broadcast_to`](Self::broadcast_to), as gradients need it (PyTorch `sum_to_size`).
-    pub(super) fn summed_to(&self, shape: &Shape, at: &'static Location<'static>) -> Result<AnyExpr> {
+    pub(super) fn summed_to(&self, shape: &Shape) -> Result<AnyExpr> {
         Class::Numeric.check("sum_to", self.dtype()?)?;
         let own = self.shape()?;
         let mistake =
@@ -384,9 +379,9 @@ impl AnyExpr {
         }
         let options = ReduceOptions::default().keepdim();
         let axes = super::axes::IntoAxes::into_axes(axes.as_slice());
-        let ranges = Ranges::new("sum_to", Class::Numeric, self, &axes, options, Part::Whole, at)?;
+        let ranges = Ranges::new("sum_to", Class::Numeric, self, &axes, options, Part::Whole)?;
         let sum = ranges.finish(&ranges.reduce(ReduceOp::Sum, &ranges.values()), self.dtype()?)?;
         let leading = |layout: &Layout| (0..lead).try_fold(layout.clone(), |layout, _| layout.squeeze(0));
-        Ok(AnyExpr::new(sum.node()?.view(&leading), at))
+        Ok(AnyExpr::new(sum.node()?.view(&leading)))
     }
 }

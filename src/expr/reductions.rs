@@ -5,10 +5,9 @@
 //! and the documentation are made from the rows, which are grouped by types. In a composition, `x` is the operand in
 //! the type that accumulates and `r` its ranges. The result is cast once, at the end.
 
-use std::panic::Location;
-
-use super::any::or_mistake;
 use super::axes::IntoAxes;
+use super::both::built;
+use super::both::on_both;
 use super::reduce::{Class, Part, Ranges, ReduceOptions, Value};
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Float, Numeric};
@@ -48,23 +47,6 @@ impl Reduction {
     pub fn result(&self, dtype: DType) -> Option<DType> {
         self.class.takes(dtype).then(|| self.gives.unwrap_or(dtype))
     }
-
-    fn call(
-        &self,
-        operand: &AnyExpr,
-        axes: impl IntoAxes,
-        options: ReduceOptions,
-        at: &'static Location<'static>,
-    ) -> AnyExpr {
-        let build = || -> Result<AnyExpr> {
-            let options = ReduceOptions { keepdim: options.keepdim || self.keeps_shape, ..options };
-            let ranges =
-                Ranges::new(self.name, self.class, operand, &axes.into_axes(), options, Part::Whole, at)?;
-            let gives = self.gives.unwrap_or(operand.dtype()?);
-            ranges.finish(&(self.compose)(&ranges, &ranges.values()), gives)
-        };
-        or_mistake(build(), at)
-    }
 }
 
 /// Every reduction, softmax and cumulative operation, but not `sum_to`, which takes a shape.
@@ -99,50 +81,27 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn reduce(&self, name: &str, axes: impl IntoAxes, options: ReduceOptions) -> AnyExpr {
-        let at = Location::caller();
-        match self.node().and_then(|_| Reduction::of(name)) {
-            Ok(reduction) => reduction.call(self, axes, options, at),
-            Err(error) => AnyExpr::new(Err(error), at),
-        }
+        built(|| self.reduced(name, axes, options))
     }
 
-    /// The sums that reduce this expression to `shape`, if `shape` could be [broadcast](Self::broadcast_to) to this
-    /// one's: over the axes that `shape` lacks, and those where it has length 1 ([`Expr::sum_to`]).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 2, 3, 4, 5, 6], [2, 3])?);
-    /// assert_eq!(x.sum_to([3]).to_vec::<i32>()?, [5, 7, 9]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn sum_to(&self, shape: impl Into<Shape>) -> AnyExpr {
-        let at = Location::caller();
-        or_mistake(self.summed_to(&shape.into(), at), at)
+    fn reduced(&self, name: &str, axes: impl IntoAxes, options: ReduceOptions) -> Result<AnyExpr> {
+        let dtype = self.dtype()?;
+        let Reduction { name, keeps_shape, class, gives, compose, .. } = Reduction::of(name)?;
+        let options = ReduceOptions { keepdim: options.keepdim || keeps_shape, ..options };
+        let ranges = Ranges::new(name, class, self, &axes.into_axes(), options, Part::Whole)?;
+        ranges.finish(&compose(&ranges, &ranges.values()), gives.unwrap_or(dtype))
     }
 }
 
-impl<T: Numeric> Expr<T> {
+on_both! {
+    /// Reductions to a shape.
+    examples of f32 ["[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3]"];
+
     /// The sums that reduce this expression to `shape`, if `shape` could be [broadcast](Self::broadcast_to) to this
     /// one's: over the axes that `shape` lacks, and those where it has length 1. It is the adjoint of a broadcast: it
     /// computes an operand's gradient from the result's (PyTorch `sum_to_size`).
-    ///
-    /// ```
-    /// use zerostride::Device;
-    ///
-    /// let device = Device::cpu();
-    /// let gradient = device.upload(&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
-    /// assert_eq!(gradient.sum_to([2, 1]).to_vec()?, [6.0, 15.0]);
-    ///
-    /// let error = gradient.sum_to([2]).eval().unwrap_err();
-    /// assert_eq!(error.message(), "cannot sum [2, 3] to [2]: axis 1 has length 3 and the target 2");
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn sum_to(&self, shape: impl Into<Shape>) -> Expr<T> {
-        Expr::face(self.any.sum_to(shape))
-    }
+    sum_to(shape: impl Into<Shape>) -> T where Numeric, "x.sum_to([2, 1])" => "[6.0, 15.0]",
+        let shape = shape.into(), |x| x.summed_to(&shape);
 }
 
 macro_rules! gives {
@@ -169,77 +128,24 @@ macro_rules! reduced {
             compose: |$r, $x| $body,
         }),*];
 
-        impl AnyExpr {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($name), "(1", $(", ", stringify!($eg),)? ");")]
-            #[doc = concat!("assert_eq!(y.to_vec::<", typed!($gives), ">()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> AnyExpr {
-                self.reduce(stringify!($name), axes, ReduceOptions::default()$(.correction($correction))?)
-            }
-
+        on_both! {
+            /// Reductions, from their table.
+            impl [$($generic)*] $t;
+            $($(#[doc = $doc])+
+            $name(axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> $gives,
+                of f32 [concat!(stringify!([$($from),+]), ", [2, 2]")],
+                concat!("x.", stringify!($name), "(1", $(", ", stringify!($eg),)? ")") => stringify!([$($to),+]),
+                |x| x.reduced(stringify!($name), axes, ReduceOptions::default()$(.correction($correction))?);
             #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") where reduced axes stay, with length 1.")]
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($keepdim), "(1", $(", ", stringify!($eg),)? ");")]
-            /// assert_eq!(y.shape()?, &[2, 1]);
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $keepdim(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> AnyExpr {
-                let options = ReduceOptions::default().keepdim()$(.correction($correction))?;
-                self.reduce(stringify!($name), axes, options)
-            }
-        )*}
-
-        /// Reductions, from their table.
-        impl $($generic)* Expr<$t> {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = x.", stringify!($name), "(1", $(", ", stringify!($eg),)? ");")]
-            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> Expr<$gives> {
-                Expr::face(self.any.$name(axes $(, $correction)?))
-            }
-
-            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") where reduced axes stay, with length 1.")]
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = x.", stringify!($keepdim), "(1", $(", ", stringify!($eg),)? ");")]
-            /// assert_eq!(y.shape()?, &[2, 1]);
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $keepdim(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> Expr<$gives> {
-                Expr::face(self.any.$keepdim(axes $(, $correction)?))
-            }
-        )*}
-    };
-}
-
-/// The type of the results of an example, for the untyped face.
-macro_rules! typed {
-    (T) => {
-        "f32"
-    };
-    ($t:ident) => {
-        stringify!($t)
+            $keepdim(axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> $gives,
+                of f32 [
+                    concat!(stringify!([$($from),+]), ", [2, 2]"),
+                    concat!("let y = x.", stringify!($keepdim), "(1", $(", ", stringify!($eg),)? ");"),
+                    "assert_eq!(y.shape()?, &[2, 1]);"
+                ],
+                "y" => stringify!([$($to),+]),
+                |x| x.reduced(stringify!($name), axes, ReduceOptions::default().keepdim()$(.correction($correction))?);)*
+        }
     };
 }
 
@@ -310,103 +216,37 @@ macro_rules! kept {
         $($(#[doc = $doc:literal])+ $name:ident within $bound:literal, [$($from:expr),+ => $($to:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
         kept! { @ $rows: $class; $($name $bound [$($doc),+] |$r, $x| $body;)* }
 
-        impl AnyExpr {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($name), "(1);")]
-            #[doc = concat!("assert_eq!(y.to_vec::<f32>()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axes: impl IntoAxes) -> AnyExpr {
-                self.reduce(stringify!($name), axes, ReduceOptions::default())
-            }
-        )*}
-
-        impl<T: $class> Expr<T> {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = x.", stringify!($name), "(1);")]
-            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axes: impl IntoAxes) -> Expr<T> {
-                Expr::face(self.any.$name(axes))
-            }
-        )*}
+        on_both! {
+            /// Functions of ranges.
+            impl [<T: $class>] T;
+            $($(#[doc = $doc])+
+            $name(axes: impl IntoAxes) -> T,
+                of f32 [concat!(stringify!([$($from),+]), ", [2, 2]")],
+                concat!("x.", stringify!($name), "(1)") => stringify!([$($to),+]),
+                |x| x.reduced(stringify!($name), axes, ReduceOptions::default());)*
+        }
     };
     (axis $rows:ident: $class:ident;
         $($(#[doc = $doc:literal])+ $name:ident $with:ident within $bound:literal, [$($from:expr),+ => $($to:expr),+; $($other:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
         kept! { @ $rows: $class; $($name $bound [$($doc),+] |$r, $x| $body;)* }
 
-        impl AnyExpr {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($name), "(1);")]
-            #[doc = concat!("assert_eq!(y.to_vec::<f32>()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axis: impl AxisIndex) -> AnyExpr {
-                self.reduce(stringify!($name), axis.signed(), ReduceOptions::default())
-            }
-
+        on_both! {
+            /// Cumulative operations.
+            impl [<T: $class>] T;
+            $($(#[doc = $doc])+
+            $name(axis: impl AxisIndex) -> T,
+                of f32 [concat!(stringify!([$($from),+]), ", [2, 2]")],
+                concat!("x.", stringify!($name), "(1)") => stringify!([$($to),+]),
+                |x| x.reduced(stringify!($name), axis.signed(), ReduceOptions::default());
             #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") without the element itself, or from the end to the front.")]
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            /// let reverse = zerostride::ReduceOptions::default().reverse();
-            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($with), "(1, reverse);")]
-            #[doc = concat!("assert_eq!(y.to_vec::<f32>()?, [", stringify!($($other),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $with(&self, axis: impl AxisIndex, options: ReduceOptions) -> AnyExpr {
-                self.reduce(stringify!($name), axis.signed(), options)
-            }
-        )*}
-
-        impl<T: $class> Expr<T> {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = x.", stringify!($name), "(1);")]
-            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axis: impl AxisIndex) -> Expr<T> {
-                Expr::face(self.any.$name(axis))
-            }
-
-            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") without the element itself, or from the end to the front.")]
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            /// let reverse = zerostride::ReduceOptions::default().reverse();
-            #[doc = concat!("let y = x.", stringify!($with), "(1, reverse);")]
-            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($other),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $with(&self, axis: impl AxisIndex, options: ReduceOptions) -> Expr<T> {
-                Expr::face(self.any.$with(axis, options))
-            }
-        )*}
+            $with(axis: impl AxisIndex, options: ReduceOptions) -> T,
+                of f32 [
+                    concat!(stringify!([$($from),+]), ", [2, 2]"),
+                    "let reverse = zerostride::ReduceOptions::default().reverse();"
+                ],
+                concat!("x.", stringify!($with), "(1, reverse)") => stringify!([$($other),+]),
+                |x| x.reduced(stringify!($name), axis.signed(), options);)*
+        }
     };
     (@ $rows:ident: $class:ident; $($name:ident $bound:literal [$($doc:literal),+] |$r:ident, $x:ident| $body:expr;)*) => {
         const $rows: &[Reduction] = &[$(Reduction {

@@ -6,7 +6,6 @@
 //! the element at a fixed distance, if both are in one block of one run.
 
 use std::collections::hash_map::Entry;
-use std::panic::Location;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -39,7 +38,7 @@ pub(super) fn roots(graph: &Graph<'_>, bounds: Bounds) -> Result<Option<Vec<Arc<
         if !is_moved && is_stage(own) {
             return Ok(None);
         }
-        let operand = |i: usize| AnyExpr::new(Ok(node.args[i].clone()), Location::caller());
+        let operand = |i: usize| AnyExpr::new(Ok(node.args[i].clone()));
         let all = Segments { gives: ByKey::Count, ..own };
         let runs = match known.entry((address, all)) {
             Entry::Occupied(known) => known.into_mut(),
@@ -81,7 +80,7 @@ fn beyond(count: usize) -> usize {
 /// Numbers of elements along an axis. The last one is repeated for the steps that read beyond it.
 fn numbers(count: usize) -> AnyExpr {
     let all = AnyExpr::coordinate([count + beyond(count)], 0);
-    apply(Op::Min, &[&all, &number(count - 1)], Location::caller())
+    apply(Op::Min, &[&all, &number(count - 1)])
 }
 
 /// Elements sorted by key, in runs of equal keys below `count`. Elements without a key are last.
@@ -97,7 +96,6 @@ struct Runs {
     is_counted: bool,
     elements: usize,
     count: usize,
-    at: &'static Location<'static>,
 }
 
 /// For each element its place in its run and the length of that run, as columns.
@@ -109,20 +107,20 @@ struct Places {
 impl Runs {
     /// Runs of a column of keys. `is_moved` says whether the order is needed beside the counts.
     fn new(column: &AnyExpr, own: Segments, is_moved: bool) -> Result<Runs> {
-        let (count, at, all) = (own.count, Location::caller(), column.squeeze(1));
+        let (count, all) = (own.count, column.squeeze(1));
         let (order, keys) = if own.are_sorted {
             // Keys below 0 are first.
             let dtype = all.dtype()?;
             let least = if dtype.kind() == Kind::Signed { -1 } else { 0 };
             let [least, end] = [least, count as i64].map(|value| AnyExpr::scalar(dtype, value));
-            (None, apply(Op::Clamp, &[&all, &least, &end], at))
+            (None, apply(Op::Clamp, &[&all, &least, &end]))
         } else {
             let end = AnyExpr::scalar(DType::U32, count as u64);
-            let bins = apply(Op::Min, &[&all.cast(DType::U32), &end], at);
-            let sorted = |what| bins.by_few_bits(what, false, bits(count), usize::MAX, at);
+            let bins = apply(Op::Min, &[&all.cast(DType::U32), &end]);
+            let sorted = |what| bins.by_few_bits(what, false, bits(count), usize::MAX);
             if is_moved {
                 let order = sorted(Payload::Indices)?.shared();
-                let keys = bins.found(&[order.cast(DType::I32)], at)?;
+                let keys = bins.found(&[order.cast(DType::I32)])?;
                 (Some([bins, order]), keys)
             } else {
                 (None, sorted(Payload::Keys)?)
@@ -133,10 +131,10 @@ impl Runs {
         let starts = starts.cast(DType::I32).shared();
         let is_counted = is_counted(own);
         let totals = match is_counted {
-            true => AnyExpr::by_key(own, &[column], at)?.squeeze(1).cast(DType::I32),
-            false => apply(Op::Sub, &[&part(&starts, 1, count), &part(&starts, 0, count)], at),
+            true => AnyExpr::by_key(own, &[column])?.squeeze(1).cast(DType::I32),
+            false => apply(Op::Sub, &[&part(&starts, 1, count), &part(&starts, 0, count)]),
         };
-        Ok(Runs { order, keys, starts, totals: totals.shared(), is_counted, elements, count, at })
+        Ok(Runs { order, keys, starts, totals: totals.shared(), is_counted, elements, count })
     }
 
     /// The rows of values of each key, reduced.
@@ -151,27 +149,26 @@ impl Runs {
             // Totals are counted, so nothing else needs the order: elements move with their keys.
             Some([bins, _]) if self.is_counted && values.shape()?[1] == 1 && values.is_moved()? => {
                 let moved = Payload::Others(&values.reshape([-1]));
-                let moved = bins.by_few_bits(moved, false, bits(count), usize::MAX, self.at)?;
+                let moved = bins.by_few_bits(moved, false, bits(count), usize::MAX)?;
                 self.blocks(op, &moved.unsqueeze(1).shared(), &|place| Ok(place.clone()), &self.totals, n)
             }
             Some([_, order]) => {
-                let row = |place: &AnyExpr| order.found(std::slice::from_ref(place), self.at);
+                let row = |place: &AnyExpr| order.found(std::slice::from_ref(place));
                 self.blocks(op, values, &row, &self.totals, n)
             }
         }
     }
 
     fn op(&self, op: Op, a: &AnyExpr, b: &AnyExpr) -> AnyExpr {
-        apply(op, &[a, b], self.at)
+        apply(op, &[a, b])
     }
 
     /// The rows of values of some elements, given by their numbers in sorted order.
     fn values(&self, values: &AnyExpr, numbers: &AnyExpr) -> Result<AnyExpr> {
         let last = self.elements - 1;
-        let inside = apply(Op::Clamp, &[numbers, &number(0), &number(last)], self.at);
-        let order =
-            self.order.as_ref().map_or(Ok(inside.clone()), |[_, order]| order.found(&[inside], self.at))?;
-        values.taken(&order, 0, Outside::Nearest, self.at)
+        let inside = apply(Op::Clamp, &[numbers, &number(0), &number(last)]);
+        let order = self.order.as_ref().map_or(Ok(inside.clone()), |[_, order]| order.found(&[inside]))?;
+        values.taken(&order, 0, Outside::Nearest)
     }
 
     /// The last row of values of each key.
@@ -184,12 +181,12 @@ impl Runs {
         let dtype = values.dtype()?;
         let numbers = [numbers(self.elements)];
         let key = match &self.order {
-            Some(_) => self.keys.found(&numbers, self.at)?,
+            Some(_) => self.keys.found(&numbers)?,
             None => part(&self.starts, 1, self.count).searchsorted(&numbers[0], Side::Right).cast(DType::I32),
         };
         let next = self.op(Op::Min, &self.op(Op::Add, &key, &number(1)), &number(self.count));
-        let start = self.starts.found(&[key], self.at)?;
-        let end = self.starts.found(&[next], self.at)?;
+        let start = self.starts.found(&[key])?;
+        let end = self.starts.found(&[next])?;
         let column = |x: AnyExpr| x.unsqueeze(1).shared();
         let own = AnyExpr::coordinate(start.shape()?.clone(), 0);
         let places = Places {
@@ -219,7 +216,7 @@ impl Runs {
     ) -> Result<AnyExpr> {
         let (width, elements) = (longest.min(BLOCK), values.shape()?[0]);
         let sums = |x: &AnyExpr| x.reduce("cumsum", [0], ReduceOptions::default()).shared();
-        let found = |table: &AnyExpr, index: &AnyExpr| table.found(std::slice::from_ref(index), self.at);
+        let found = |table: &AnyExpr, index: &AnyExpr| table.found(std::slice::from_ref(index));
         let is_last = longest <= BLOCK;
         let block = number(BLOCK);
         let cuts = self.op(Op::Div, &self.op(Op::Add, totals, &number(BLOCK - 1)), &block).shared();
@@ -243,10 +240,10 @@ impl Runs {
         let start = self.op(Op::Add, &start, &before).shared();
         let own = AnyExpr::coordinate([key.shape()?[0], width], 1);
         let place = self.op(Op::Add, &start.unsqueeze(1), &own);
-        let place = apply(Op::Clamp, &[&place, &number(0), &number(elements - 1)], self.at);
+        let place = apply(Op::Clamp, &[&place, &number(0), &number(elements - 1)]);
         let is_there = self.op(Op::Lt, &own, &length.unsqueeze(1)).unsqueeze(2);
         let dtype = values.dtype()?;
-        let rows = values.taken(&row(&place)?, 0, Outside::Nearest, self.at)?;
+        let rows = values.taken(&row(&place)?, 0, Outside::Nearest)?;
         let rows = is_there.select(rows, AnyExpr::constant(dtype, op.identity(dtype)));
         let made = rows.reduce(op.name(), [1], ReduceOptions::default());
         match is_last {
@@ -276,7 +273,7 @@ impl Runs {
         let mut made = part(values, 0, size);
         for row in rows {
             let is_there = self.op(Op::Lt, &self.op(Op::Add, &lane, &number(row)), &length);
-            let both = combined(op, &made, &part(values, row, size), self.at)?;
+            let both = combined(op, &made, &part(values, row, size))?;
             made = is_there.select(both, &made);
         }
         for half in halves {
@@ -285,10 +282,10 @@ impl Runs {
             let (own, lane, length) = (part(&made, 0, size), part(&lane, 0, size), part(&length, 0, size));
             let beside = self.op(Op::Lt, &self.op(Op::Add, &lane, &number(half)), &length);
             let is_there = self.op(Op::And, &beside, &self.op(Op::Lt, &lane, &number(half)));
-            made = is_there.select(combined(op, &own, &part(&made, half, size), self.at)?, own);
+            made = is_there.select(combined(op, &own, &part(&made, half, size))?, own);
         }
         let made = made.shared();
-        let found = made.taken(wanted, 0, Outside::Nearest, self.at)?;
+        let found = made.taken(wanted, 0, Outside::Nearest)?;
         if count <= BLOCK {
             return Ok(found);
         }
@@ -297,12 +294,8 @@ impl Runs {
         let is_long = self.op(Op::Gt, &total, &number(BLOCK));
         let is_next = self.op(Op::And, &is_long, &self.op(Op::Eq, &lane, &number(0))).reshape([-1]).shared();
         let few = 2 * count / BLOCK;
-        let index = is_next
-            .true_first(None, few, self.at)?
-            .found(&[numbers(few)], self.at)?
-            .cast(DType::I32)
-            .shared();
-        let next = |x: &AnyExpr| x.taken(&index, 0, Outside::Nearest, self.at);
+        let index = is_next.true_first(None, few)?.found(&[numbers(few)])?.cast(DType::I32).shared();
+        let next = |x: &AnyExpr| x.taken(&index, 0, Outside::Nearest);
         let blocks = self.op(Op::Add, &next(&total)?, &number(BLOCK - 1));
         let places = Places {
             place: self.op(Op::Div, &next(&place)?, &number(BLOCK)).shared(),
@@ -310,9 +303,8 @@ impl Runs {
         };
         let exclusive = ReduceOptions::default().exclusive();
         let before = is_next.cast(DType::U32).reduce("cumsum", [0], exclusive).cast(DType::I32);
-        let further =
-            self.op(Op::Min, &before.taken(wanted, 0, Outside::Nearest, self.at)?, &number(few - 1));
+        let further = self.op(Op::Min, &before.taken(wanted, 0, Outside::Nearest)?, &number(few - 1));
         let further = self.folded(op, &next(&made)?.shared(), &places, few, &further)?;
-        Ok(is_long.taken(wanted, 0, Outside::Nearest, self.at)?.select(further, found))
+        Ok(is_long.taken(wanted, 0, Outside::Nearest)?.select(further, found))
     }
 }

@@ -26,7 +26,7 @@ use std::panic::Location;
 use crate::device::Device;
 use crate::dtype::{Element, bf16, f16};
 use crate::error::{Result, bail, called};
-use crate::expr::{AnyExpr, Expr, IntoExpr, operators};
+use crate::expr::{AnyExpr, Expr, Face, IntoExpr, operators};
 use crate::layout::{Layout, Shape};
 
 /// Elements of type `T` on a device, seen through a [`Layout`].
@@ -94,6 +94,12 @@ impl<T: Element> From<Tensor<T>> for AnyExpr {
 impl<T: Element> From<&Tensor<T>> for AnyExpr {
     fn from(tensor: &Tensor<T>) -> AnyExpr {
         (&tensor.leaf).into()
+    }
+}
+
+impl<T: Element> Face<AnyTensor> for Tensor<T> {
+    fn face(untyped: AnyTensor) -> Self {
+        Tensor::face(untyped)
     }
 }
 
