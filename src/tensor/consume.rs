@@ -11,7 +11,7 @@ use super::several::Kernels;
 use super::{AnyTensor, Explain, Tensor};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{Error, ErrorKind, Line, Result, bail, called};
+use crate::error::{Line, Result, bail, called};
 use crate::expr::{AnyExpr, Expr, on_both};
 use crate::ir::{Destination, Fingerprint, Node, Results, Schedule};
 use crate::layout::{Layout, Shape};
@@ -80,13 +80,7 @@ impl AnyExpr {
         Ok(device)
     }
 
-    /// [`eval`](Self::eval) without blocking the calling thread. Another thread does everything that takes time:
-    /// computing on the CPU path, and compiling on an adapter. This call requests the work, which reads the tensors as
-    /// they are now, whatever is assigned to them before the future is done. Dropping the future does not stop the
-    /// work.
-    ///
-    /// If a kernel must be compiled first, the tensors that it reads are copied on the device.
-    /// [`warm_up`](Self::warm_up) avoids both.
+    /// [`eval`](Self::eval) without blocking the calling thread ([`Expr::eval_async`]).
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
@@ -151,20 +145,18 @@ impl AnyExpr {
 
     #[track_caller]
     pub(super) fn eval_each(exprs: &[&AnyExpr]) -> Result<Vec<AnyTensor>> {
-        let at = Location::caller();
-        let mut backends = Vec::new();
-        for expr in exprs {
-            backends.extend_from_slice(expr.backends()?);
-        }
-        let Some(first) = backends.first() else {
-            if exprs.is_empty() {
-                return Ok(Vec::new());
+        called(Location::caller(), || {
+            let mut backends = Vec::new();
+            for expr in exprs {
+                backends.extend_from_slice(expr.backends()?);
             }
-            let text = "expressions without tensors have no device: use eval_on and name one";
-            return Err(Error::new(ErrorKind::Device, text).at(at));
-        };
-        let device = Device::from_backend(first.clone());
-        called(at, || {
+            let Some(first) = backends.first() else {
+                if exprs.is_empty() {
+                    return Ok(Vec::new());
+                }
+                bail!(Device, "expressions without tensors have no device: use eval_on and name one");
+            };
+            let device = Device::from_backend(first.clone());
             device.is_that_of(&backends)?;
             Kernels::new(exprs, &device)?.eval(&device)
         })
@@ -288,22 +280,18 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn warm_up_async(&self, device: &Device) -> impl Future<Output = Result<()>> + Send + use<> {
-        let at = Location::caller();
-        let agreed = device.agrees(self).map_err(|e| e.at(at));
-        let (expr, device) = (self.clone(), device.clone());
-        let begun = {
-            let (expr, device) = (expr.clone(), device.clone());
-            Later::begin(move || called(at, || agreed.and_then(|()| expr.warm_up(&device))))
-        };
+        let (expr, device, at) = (self.clone(), device.clone(), Location::caller());
+        let backend = device.backend();
+        let compile = move || called(at, || expr.warm_up(&device));
+        let begun = Later::begin(compile.clone());
         async move {
             begun.await?;
-            let backend = device.backend();
             if backend.can_wait("warm_up").is_ok() {
                 return Ok(());
             }
             // By then it is known whether the kernels were refused.
             backend.settle(&[]).await?;
-            expr.warm_up(&device)
+            compile()
         }
     }
 

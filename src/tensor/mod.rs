@@ -179,7 +179,7 @@ impl<T: Element> Tensor<T> {
     /// ```
     #[track_caller]
     pub fn write(&self, data: &[T]) -> Result<()> {
-        self.any.write(data, Location::caller())
+        self.any.write(data)
     }
 
     /// Compiles the kernels of [`assign`](Self::assign) without running them.
@@ -271,7 +271,7 @@ impl<T: Element> Tensor<T> {
         &self,
         all: &'a mut [T],
     ) -> impl Future<Output = Result<()>> + Send + use<'a, T> {
-        self.any.fill(all, Location::caller())
+        self.any.fill(all)
     }
 
     /// The only element of a tensor that has one.
