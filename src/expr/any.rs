@@ -10,7 +10,7 @@ use super::compat;
 use crate::dtype::DType;
 use crate::error::{Error, Result, line};
 use crate::ir::{Backend, Node, Op, Scalar, Source, Storage, result_type};
-use crate::layout::{AxisIndex, Broadcast, Layout, Shape};
+use crate::layout::{AxisIndex, Broadcast, Integers, Layout, Shape};
 
 /// An [`Expr`](crate::Expr) whose element type is a value, for code that learns types at run time: files, other
 /// languages, pages.
@@ -193,6 +193,29 @@ impl AnyExpr {
     #[track_caller]
     pub fn select(&self, a: impl Into<AnyExpr>, b: impl Into<AnyExpr>) -> AnyExpr {
         apply(Op::Select, &[self, &a.into(), &b.into()])
+    }
+
+    /// An op of this operand.
+    #[track_caller]
+    pub(crate) fn map(&self, op: Op) -> AnyExpr {
+        apply(op, &[self])
+    }
+
+    /// An op of this and another operand.
+    #[track_caller]
+    pub(crate) fn op(&self, op: Op, other: impl Borrow<AnyExpr>) -> AnyExpr {
+        apply(op, &[self, other.borrow()])
+    }
+
+    /// Another shape: a view, or a copy if no strides lead through the elements.
+    #[track_caller]
+    pub(crate) fn reshaped(&self, lengths: impl Integers) -> AnyExpr {
+        let lengths = lengths.signed_all();
+        let view = self.reshape(&lengths[..]);
+        match view.node() {
+            Ok(_) => view,
+            Err(_) => Self::new(self.node().map(Node::laid_out)).reshape(&lengths[..]),
+        }
     }
 
     /// This expression under a view, or the mistake.

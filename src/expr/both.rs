@@ -80,9 +80,12 @@ impl<A: Face<U>, U> Face<Result<U>> for Result<A> {
     }
 }
 
-/// The header has the elements and shape of the examples' `x`, of a type, and more lines before the call. Then come methods with a call, its
-/// result, and the body over the untyped operands. An operand stands behind a semicolon. Methods that return something
-/// else than an expression name the type of the example's elements, and what both forms return.
+/// The header has the type, the elements and the shape of the examples' `x`, and more lines before the call. Then come
+/// methods with a call, its result, and the body over the untyped operands. An operand stands behind a semicolon. `let`
+/// runs what an argument may do, such as an iterator of the user's, whose mistakes have lines of their own. A method
+/// that returns something else than an expression names the type of the example's elements, and what both forms return.
+///
+/// The second form has a header for each method, made of expressions, and the types of the typed form.
 macro_rules! on_both {
     ($(#[$about:meta])+ examples of $t:ident $lines:tt;
         $($(#[$doc:meta])+ $name:ident $([$($generic:tt)*])?

@@ -59,7 +59,7 @@ impl AnyExpr {
     pub fn eye(dtype: DType, rows: usize, columns: usize) -> AnyExpr {
         let (row, column) =
             (AnyExpr::coordinate([rows, columns], 0), AnyExpr::coordinate([rows, columns], 1));
-        apply(Op::Eq, &[&row, &column]).cast(dtype)
+        row.op(Op::Eq, &column).cast(dtype)
     }
 }
 
@@ -145,8 +145,8 @@ fn range(dtype: DType, start: Scalar, end: Scalar, step: Scalar) -> Result<AnyEx
     };
     let line = line(dtype, count)?;
     if dtype.kind() == Kind::Float {
-        let along = apply(Op::Mul, &[&line, &constant(dtype, by)?]);
-        return Ok(apply(Op::Add, &[&constant(dtype, from)?, &along]));
+        let along = line.op(Op::Mul, constant(dtype, by)?);
+        return Ok(constant(dtype, from)?.op(Op::Add, &along));
     }
     let (Some(i), Some(k)) = (i, k) else {
         bail!(Type, "arange of {dtype} from {from} in steps of {by}: integers take a whole start and step");
@@ -155,8 +155,8 @@ fn range(dtype: DType, start: Scalar, end: Scalar, step: Scalar) -> Result<AnyEx
     let mask = u64::MAX >> (64 - 8 * dtype.size());
     let last = Scalar::Int(i + (count as i128 - 1).max(0) * k);
     let (first, _) = (Scalar::Int(i).to_bits(dtype)?, last.to_bits(dtype)?);
-    let along = apply(Op::Mul, &[&line, &AnyExpr::constant(dtype, k as u64 & mask)]);
-    Ok(apply(Op::Add, &[&AnyExpr::constant(dtype, first), &along]))
+    let along = line.op(Op::Mul, AnyExpr::constant(dtype, k as u64 & mask));
+    Ok(AnyExpr::constant(dtype, first).op(Op::Add, &along))
 }
 
 fn spaced(dtype: DType, start: Scalar, end: Scalar, count: usize) -> Result<AnyExpr> {
@@ -170,11 +170,10 @@ fn spaced(dtype: DType, start: Scalar, end: Scalar, count: usize) -> Result<AnyE
         return Ok(first.broadcast_to([count]));
     }
     let step = constant(dtype, (to - from) / (count - 1) as f64)?;
-    let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b]);
-    let up = op(Op::Add, &first, &op(Op::Mul, &line, &step));
-    let back = op(Op::Sub, &constant(dtype, (count - 1) as f64)?, &line);
-    let down = op(Op::Sub, &last, &op(Op::Mul, &back, &step));
+    let up = first.op(Op::Add, line.op(Op::Mul, &step));
+    let back = constant(dtype, (count - 1) as f64)?.op(Op::Sub, &line);
+    let down = last.op(Op::Sub, back.op(Op::Mul, &step));
     let half = AnyExpr::constant(DType::I32, (count / 2) as u64);
-    let is_first = op(Op::Lt, &AnyExpr::coordinate([count], 0), &half);
+    let is_first = AnyExpr::coordinate([count], 0).op(Op::Lt, &half);
     Ok(apply(Op::Select, &[&is_first, &up, &down]))
 }

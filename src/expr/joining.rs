@@ -194,10 +194,10 @@ impl AnyExpr {
                     let period = 2 * (n - 1);
                     let i = if longest < n { i } else { place.op(Op::RemFloor, &i, period) };
                     // Reflected at either end.
-                    let i = apply(Op::Abs, &[&i]);
+                    let i = i.map(Op::Abs);
                     let back = place.op(Op::Sub, &i, n - 1);
-                    let back = apply(Op::Abs, &[&back]);
-                    apply(Op::Sub, &[&place.number(n - 1), &back])
+                    let back = back.map(Op::Abs);
+                    place.number(n - 1).op(Op::Sub, &back)
                 }
             })
         };
@@ -229,12 +229,12 @@ impl AnyExpr {
             let own = place(axis);
             let (c, before, end) = (own.coordinate(), before as i64, before as i64 + own.length);
             let truths = [
-                (before > 0).then(|| apply(Op::Ge, &[&c, &own.number(before)])),
-                (after > 0).then(|| apply(Op::Lt, &[&c, &own.number(end)])),
+                (before > 0).then(|| c.op(Op::Ge, own.number(before))),
+                (after > 0).then(|| c.op(Op::Lt, own.number(end))),
             ];
             for truth in truths.into_iter().flatten() {
                 inside = Some(match inside {
-                    Some(all) => apply(Op::And, &[&all, &truth]),
+                    Some(all) => all.op(Op::And, &truth),
                     None => truth,
                 });
             }
@@ -310,7 +310,7 @@ impl Place<'_> {
     }
 
     fn op(&self, op: Op, a: &AnyExpr, b: i64) -> AnyExpr {
-        apply(op, &[a, &self.number(b)])
+        a.op(op, self.number(b))
     }
 
     /// `i + more` where a comparison with a number holds, otherwise `i + less`.

@@ -141,16 +141,7 @@ impl AnyExpr {
                 ),
             };
         }
-        let mut inside = Vec::with_capacity(indices.len());
-        let mut exists: Option<AnyExpr> = None;
-        for (axis, index) in indices.iter().enumerate() {
-            let (index, valid) = Index { axis, length: node.shape[axis] }.inside(index, &outside)?;
-            inside.push(index);
-            exists = match (exists, valid) {
-                (Some(all), Some(own)) => Some(apply(Op::And, &[&all, &own])),
-                (all, own) => all.or(own),
-            };
-        }
+        let (inside, exists) = inside(&node.shape, &indices, outside)?;
         let found = self.found(&inside)?;
         Ok(match (exists, fill) {
             (Some(exists), Some(fill)) => {
@@ -184,11 +175,11 @@ impl AnyExpr {
         let number = |value: usize| AnyExpr::constant(DType::I32, value as u64);
         let index = |axis: usize| AnyExpr::new(Ok(indices[axis].clone()));
         let next = |number_so_far: AnyExpr, axis: usize| {
-            let rows = apply(Op::Mul, &[&number_so_far, &number(shape[axis])]);
+            let rows = number_so_far.op(Op::Mul, number(shape[axis]));
             // Along an axis of one element all indices are 0.
-            if shape[axis] == 1 { number_so_far } else { apply(Op::Add, &[&rows, &index(axis)]) }
+            if shape[axis] == 1 { number_so_far } else { rows.op(Op::Add, index(axis)) }
         };
-        let first = if shape[0] == 1 { apply(Op::Mul, &[&index(0), &number(0)]) } else { index(0) };
+        let first = if shape[0] == 1 { index(0).op(Op::Mul, number(0)) } else { index(0) };
         let all = (1..shape.rank()).fold(first, next);
         // With the shape of all indices, including those of axes of one element.
         let shapes: Vec<Shape> = indices.iter().map(|index| index.shape.clone()).collect();
@@ -203,15 +194,33 @@ impl AnyExpr {
     }
 }
 
+/// Indices of leading axes of a shape as i32 inside of these and, for a fill value, whether all of them were inside.
+pub(super) fn inside(
+    shape: &Shape,
+    indices: &[AnyExpr],
+    outside: Outside,
+) -> Result<(Vec<AnyExpr>, Option<AnyExpr>)> {
+    let (mut all, mut exists) = (Vec::with_capacity(indices.len()), None::<AnyExpr>);
+    for (axis, index) in indices.iter().enumerate() {
+        let (index, valid) = Index { axis, length: shape[axis] }.inside(index, outside)?;
+        all.push(index);
+        exists = match (exists, valid) {
+            (Some(all), Some(own)) => Some(all.op(Op::And, &own)),
+            (all, own) => all.or(own),
+        };
+    }
+    Ok((all, exists))
+}
+
 /// An index along an axis.
-pub(super) struct Index {
-    pub axis: usize,
-    pub length: usize,
+struct Index {
+    axis: usize,
+    length: usize,
 }
 
 impl Index {
     /// The index as i32 inside of the axis and, for a fill value, whether it was inside.
-    pub(super) fn inside(&self, index: &AnyExpr, outside: &Outside) -> Result<(AnyExpr, Option<AnyExpr>)> {
+    fn inside(&self, index: &AnyExpr, outside: Outside) -> Result<(AnyExpr, Option<AnyExpr>)> {
         let dtype = index.dtype()?;
         if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
             bail!(Type, "an index of axis {} takes integers and got {dtype}: cast it", self.axis);
@@ -234,17 +243,16 @@ impl Index {
         let wide = if dtype.size() < 4 { DType::I32 } else { dtype };
         let number =
             |value: i128| AnyExpr::constant(wide, value as u64 & (u64::MAX >> (64 - 8 * wide.size())));
-        let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b]);
         let select = |c: AnyExpr, a: &AnyExpr, b: &AnyExpr| apply(Op::Select, &[&c, a, b]);
         let x = index.cast(wide);
         let (zero, n) = (number(0), number(length));
-        let up = |x: &AnyExpr| select(op(Op::Lt, x, &zero), &op(Op::Add, x, &n), x);
-        if *outside == Outside::Wrapped {
+        let up = |x: &AnyExpr| select(x.op(Op::Lt, &zero), &x.op(Op::Add, &n), x);
+        if outside == Outside::Wrapped {
             if low < -length || high >= 2 * length {
-                return Ok((op(Op::RemFloor, &x, &n).cast(DType::I32), None));
+                return Ok((x.op(Op::RemFloor, &n).cast(DType::I32), None));
             }
             let x = if low < 0 { up(&x) } else { x };
-            let down = select(op(Op::Ge, &x, &n), &op(Op::Sub, &x, &n), &x);
+            let down = select(x.op(Op::Ge, &n), &x.op(Op::Sub, &n), &x);
             return Ok((if high >= length { down } else { x }.cast(DType::I32), None));
         }
         let x = if low < 0 { up(&x) } else { x };
@@ -252,12 +260,12 @@ impl Index {
         let (is_below, is_above) = (low < -length, high >= length);
         let nearest = match (is_below, is_above) {
             (true, true) => apply(Op::Clamp, &[&x, &zero, &last]),
-            (true, false) => op(Op::Max, &x, &zero),
-            (false, true) => op(Op::Min, &x, &last),
+            (true, false) => x.op(Op::Max, &zero),
+            (false, true) => x.op(Op::Min, &last),
             (false, false) => x.clone(),
         };
         // Outside elements were replaced by the nearest, and become the fill value.
-        let valid = (fills && (is_below || is_above)).then(|| op(Op::Eq, &x, &nearest));
+        let valid = (fills && (is_below || is_above)).then(|| x.op(Op::Eq, &nearest));
         Ok((nearest.cast(DType::I32), valid))
     }
 }

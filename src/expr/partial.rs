@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::AnyExpr;
 use super::axes::IntoAxes;
 use super::both::built;
-use super::reduce::{Part, Ranges, ReduceOptions, Value};
+use super::reduce::{Part, Ranges, ReduceOptions};
 use super::reductions::Reduction;
 use crate::error::{Result, bail};
 use crate::ir::{BLOCK, Node, ReduceAxes, ReduceOp};
@@ -56,7 +56,7 @@ impl AnyExpr {
             }
             // The steps after the reduction belong to the join.
             (reduction.compose)(&ranges, &ranges.values());
-            Ok(ranges.only()?.any)
+            ranges.only()
         })
     }
 
@@ -109,7 +109,7 @@ impl AnyExpr {
 
 impl Ranges {
     /// The one value that the composition reduced.
-    fn only(&self) -> Result<Value> {
+    fn only(&self) -> Result<AnyExpr> {
         match self.made.take().as_slice() {
             [value] => Ok(value.clone()),
             all => bail!(

@@ -68,13 +68,7 @@ impl Call {
             let any = AnyExpr::new(own.over(&all));
             let shape = any.shape()?;
             let products: usize = shape[kept.len()..].iter().product();
-            let lengths: Vec<isize> =
-                shape[..kept.len()].iter().chain([&products]).map(|&n| n as isize).collect();
-            let merged = any.reshape(&lengths);
-            match merged.node() {
-                Ok(_) => Ok(merged),
-                Err(_) => Ok(AnyExpr::new(any.node().map(Node::laid_out)).reshape(&lengths)),
-            }
+            Ok(any.reshaped([&shape[..kept.len()], &[products]].concat()))
         };
         Ok(Labelled { any: self.sum(&merged(left)?, &merged(right)?)?, labels: kept })
     }
@@ -97,8 +91,7 @@ impl Call {
             let part = |own: &AnyExpr| -> Result<AnyExpr> {
                 let last = [range.len().div_ceil(LONGEST_PRODUCT), range.len().min(LONGEST_PRODUCT)];
                 let shape = own.shape()?;
-                let lengths: Vec<isize> = shape[..axis].iter().chain(&last).map(|&n| n as isize).collect();
-                Ok(own.slice(-1, range.start as isize..range.end as isize).reshape(lengths))
+                Ok(own.slice(-1, range.clone()).reshape([&shape[..axis], &last].concat()))
             };
             parts.push(self.sum(&part(left)?, &part(right)?)?);
         }

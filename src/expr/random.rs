@@ -1,5 +1,6 @@
 //! Random numbers: expressions of a key and a shape. The place of an element alone decides its value.
 
+use super::both::built;
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Float};
 use crate::error::{Result, bail};
@@ -117,31 +118,27 @@ impl AnyExpr {
     pub fn uniform(dtype: DType, shape: impl Into<Shape>, key: impl Into<Key>) -> AnyExpr {
         let (shape, key) = (shape.into(), key.into());
         let word = Expr::<u32>::random_bits(shape.clone(), key);
-        match dtype {
-            DType::F32 => unit(&word).into(),
-            // As many bits as the type holds for all such numbers, so that none is rounded up to 1.
-            DType::F16 => unit(&(word & 0xffe0_0000)).any.cast(dtype),
-            DType::BF16 => unit(&(word & 0xff00_0000)).any.cast(dtype),
-            DType::F64 => {
-                let count = shape.count().unwrap_or(usize::MAX);
-                let words = Expr::<u32>::random_bits([count, 2], key);
-                let lengths: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
-                let half = |i: isize, shift: u32| {
-                    let own = words.slice(1, i..i + 1).reshape(&lengths);
-                    (own >> shift).cast::<f64>()
-                };
-                ((half(0, 5) * 67_108_864.0 + half(1, 6)) * (1.0 / 9_007_199_254_740_992.0)).into()
-            }
-            _ => {
-                let mistake = || {
-                    bail!(
-                        Operation,
-                        "no uniform numbers of {dtype}: draw floats or random_bits, and cast them"
-                    )
-                };
-                AnyExpr::new(mistake())
-            }
-        }
+        built(|| {
+            Ok(match dtype {
+                DType::F32 => unit(&word).into(),
+                // As many bits as the type holds for all such numbers, so that none is rounded up to 1.
+                DType::F16 => unit(&(word & 0xffe0_0000)).any.cast(dtype),
+                DType::BF16 => unit(&(word & 0xff00_0000)).any.cast(dtype),
+                DType::F64 => {
+                    let count = shape.count().unwrap_or(usize::MAX);
+                    let words = Expr::<u32>::random_bits([count, 2], key);
+                    let half = |i: isize, shift: u32| {
+                        let own = words.slice(1, i..i + 1).reshape(&shape);
+                        (own >> shift).cast::<f64>()
+                    };
+                    ((half(0, 5) * 67_108_864.0 + half(1, 6)) * (1.0 / 9_007_199_254_740_992.0)).into()
+                }
+                _ => bail!(
+                    Operation,
+                    "no uniform numbers of {dtype}: draw floats or random_bits, and cast them"
+                ),
+            })
+        })
     }
 }
 

@@ -8,10 +8,10 @@
 use super::axes::IntoAxes;
 use super::both::built;
 use super::both::on_both;
-use super::reduce::{Class, Part, Ranges, ReduceOptions, Value};
+use super::reduce::{Class, Part, Ranges, ReduceOptions, nonzero};
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Float, Numeric};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, bail};
 use crate::ir::{Op, ReduceOp};
 use crate::layout::{AxisIndex, Shape};
 
@@ -33,7 +33,7 @@ pub struct Reduction {
     pub keeps_shape: bool,
     pub(super) class: Class,
     gives: Option<DType>,
-    pub(super) compose: fn(&Ranges, &Value) -> Value,
+    pub(super) compose: fn(&Ranges, &AnyExpr) -> AnyExpr,
 }
 
 impl Reduction {
@@ -90,6 +90,35 @@ impl AnyExpr {
         let options = ReduceOptions { keepdim: options.keepdim || keeps_shape, ..options };
         let ranges = Ranges::new(name, class, self, &axes.into_axes(), options, Part::Whole)?;
         ranges.finish(&compose(&ranges, &ranges.values()), gives.unwrap_or(dtype))
+    }
+
+    fn summed_to(&self, shape: &Shape) -> Result<AnyExpr> {
+        Class::Numeric.check("sum_to", self.dtype()?)?;
+        let own = self.shape()?;
+        let Some(lead) = own.rank().checked_sub(shape.rank()) else {
+            bail!(
+                Shape,
+                "cannot sum {own} to {shape}: it has {} axes and the target {}",
+                own.rank(),
+                shape.rank()
+            );
+        };
+        let mut axes: Vec<usize> = (0..lead).collect();
+        for (axis, (&n, &target)) in (lead..).zip(own[lead..].iter().zip(shape.iter())) {
+            match target {
+                _ if target == n => {}
+                1 => axes.push(axis),
+                _ => bail!(
+                    Shape,
+                    "cannot sum {own} to {shape}: axis {axis} has length {n} and the target {target}"
+                ),
+            }
+        }
+        if axes.is_empty() {
+            return Ok(self.clone());
+        }
+        let sum = self.reduced("sum", axes, ReduceOptions::default().keepdim())?;
+        Ok((0..lead).fold(sum, |sum, _| sum.squeeze(0)))
     }
 }
 
@@ -179,7 +208,7 @@ reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
 
 reduced! { FLOATS: Float, impl [<T: Float>] T;
     /// The mean of each range: the sum, divided by the number of elements; NaN for no elements.
-    mean mean_keepdim() -> T within "(L + 1) u of the mean of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 1.5, 4.0] |r, x| &r.reduce(ReduceOp::Sum, x) / &r.n();
+    mean mean_keepdim() -> T within "(L + 1) u of the mean of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 1.5, 4.0] |r, x| r.reduce(ReduceOp::Sum, x).op(Op::Div, r.n());
     /// The variance of each range: the sum of the squared differences from the mean, divided by the number of
     /// elements less `correction`. That is 0 for the variance of the elements themselves, and 1 for an estimate
     /// from a sample. The mean's rounding error is corrected (Chan, Golub and LeVeque, 1983).
@@ -207,7 +236,7 @@ reduced! { ELEMENTS: Element, impl [<T: Element>] T;
     /// The number of elements of each range that are not 0, by their bits: NaN and subnormals count, -0 does not.
     /// A range of 2^32 elements or more is an error.
     count_nonzero count_nonzero_keepdim() -> u32 within "-", [1.0_f32, 0.0, f32::NAN, -5.0 => 1, 2]
-        |r, x| r.reduce(ReduceOp::Sum, &r.counts(&x.nonzero()));
+        |r, x| r.reduce(ReduceOp::Sum, &r.counts(&nonzero(x)));
 }
 
 /// Functions of ranges whose result has the operand's shape, and cumulative operations along one axis.
@@ -282,36 +311,36 @@ kept! { axis SCANS: Numeric;
 /// The rows, by class.
 const REDUCTIONS: [&[Reduction]; 6] = [NUMERIC, FLOATS, TRUTHS, ELEMENTS, SOFTMAXES, SCANS];
 
-fn var(r: &Ranges, x: &Value) -> Value {
-    let d = x - &(&r.reduce(ReduceOp::Sum, x) / &r.n());
-    let (sum, squares) = (r.reduce(ReduceOp::Sum, &d), r.reduce(ReduceOp::Sum, &(&d * &d)));
-    let rest = &(&sum * &sum) / &r.n();
-    let all = rest.where_infinite(&squares, &(&squares - &rest)).max(&r.number(0.0));
-    &all / &r.number((r.count() as f64 - r.options.correction).max(0.0))
+fn var(r: &Ranges, x: &AnyExpr) -> AnyExpr {
+    let d = x.op(Op::Sub, r.reduce(ReduceOp::Sum, x).op(Op::Div, r.n()));
+    let (sum, squares) = (r.reduce(ReduceOp::Sum, &d), r.reduce(ReduceOp::Sum, &d.op(Op::Mul, &d)));
+    let rest = sum.op(Op::Mul, &sum).op(Op::Div, r.n());
+    let all = rest.map(Op::IsInf).select(&squares, squares.op(Op::Sub, &rest)).op(Op::Max, r.number(0.0));
+    all.op(Op::Div, r.number((r.count() as f64 - r.options.correction).max(0.0)))
 }
 
-fn logsumexp(r: &Ranges, x: &Value) -> Value {
+fn logsumexp(r: &Ranges, x: &AnyExpr) -> AnyExpr {
     if r.is_empty() {
         // Without elements there is no greatest.
         return r.reduce(ReduceOp::Sum, x).map(Op::Log);
     }
     let greatest = r.reduce(ReduceOp::Max, x);
-    let sum = r.reduce(ReduceOp::Sum, &(x - &greatest).map(Op::Exp));
-    greatest.where_infinite(&greatest, &(&greatest + &sum.map(Op::Log)))
+    let sum = r.reduce(ReduceOp::Sum, &x.op(Op::Sub, &greatest).map(Op::Exp));
+    greatest.map(Op::IsInf).select(&greatest, greatest.op(Op::Add, sum.map(Op::Log)))
 }
 
-fn softmax(r: &Ranges, x: &Value) -> Value {
+fn softmax(r: &Ranges, x: &AnyExpr) -> AnyExpr {
     if r.is_empty() {
         return x.clone();
     }
-    let powers = (x - &r.reduce(ReduceOp::Max, x)).map(Op::Exp);
-    &powers / &r.reduce(ReduceOp::Sum, &powers)
+    let powers = x.op(Op::Sub, r.reduce(ReduceOp::Max, x)).map(Op::Exp);
+    powers.op(Op::Div, r.reduce(ReduceOp::Sum, &powers))
 }
 
-fn log_softmax(r: &Ranges, x: &Value) -> Value {
+fn log_softmax(r: &Ranges, x: &AnyExpr) -> AnyExpr {
     if r.is_empty() {
         return x.clone();
     }
-    let below = x - &r.reduce(ReduceOp::Max, x);
-    &below - &r.reduce(ReduceOp::Sum, &below.map(Op::Exp)).map(Op::Log)
+    let below = x.op(Op::Sub, r.reduce(ReduceOp::Max, x));
+    below.op(Op::Sub, r.reduce(ReduceOp::Sum, &below.map(Op::Exp)).map(Op::Log))
 }

@@ -1,9 +1,8 @@
 //! Writes at computed indices, and reductions of elements with equal keys. A node reduces the elements of each key
 //! ([`Segments`]). A scatter is a reduction of updates by their places.
 
-use super::any::apply;
 use super::both::{built, on_both};
-use super::lookup::Index;
+use super::lookup::inside;
 use super::reduce::Class;
 use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside};
@@ -133,7 +132,7 @@ pub(crate) fn number(value: usize) -> AnyExpr {
 
 /// Two values combined as by a reduction.
 pub(crate) fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr) -> Result<AnyExpr> {
-    let of = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b]);
+    let of = |op: Op, a: &AnyExpr, b: &AnyExpr| a.op(op, b);
     let op = match op {
         ReduceOp::Sum => return Ok(of(Op::Add, a, b)),
         ReduceOp::Prod => return Ok(of(Op::Mul, a, b)),
@@ -145,7 +144,7 @@ pub(crate) fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr) -> Result<AnyExpr
         return Ok(of(op, a, b));
     }
     // Of two zeros the sum is the greater one.
-    let turned = |x: &AnyExpr| if op == Op::Min { apply(Op::Neg, &[x]) } else { x.clone() };
+    let turned = |x: &AnyExpr| if op == Op::Min { x.map(Op::Neg) } else { x.clone() };
     let zero = AnyExpr::scalar(dtype, 0.0);
     let are_zeros = of(Op::And, &of(Op::Eq, a, &zero), &of(Op::Eq, b, &zero));
     let of_zeros = turned(&of(Op::Add, &turned(a), &turned(b)));
@@ -167,11 +166,7 @@ impl AnyExpr {
         let shape = self.shape()?;
         let rows: usize = shape[..leading].iter().product();
         let row: usize = shape[leading..].iter().product();
-        Ok(self.flat()?.reshape([rows as isize, row as isize]))
-    }
-
-    fn of_shape(&self, shape: &Shape) -> AnyExpr {
-        self.reshape(shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
+        Ok(self.reshaped([rows, row]))
     }
 
     fn scattered(
@@ -217,19 +212,11 @@ impl AnyExpr {
         if let Some(axis) = shape.iter().position(|&n| n == 0) {
             bail!(Shape, "cannot scatter {own} elements to {shape}: axis {axis} has length 0");
         }
-        let (mut key, mut exists) = (number(0), None::<AnyExpr>);
-        for (axis, index) in indices.iter().enumerate() {
-            let length = shape[axis];
-            let (index, valid) = Index { axis, length }.inside(index, &outside)?;
-            // Along an axis of length 1 every index is 0.
-            if length > 1 {
-                key = apply(Op::Add, &[&apply(Op::Mul, &[&key, &number(length)]), &index]);
-            }
-            exists = match (exists, valid) {
-                (Some(all), Some(own)) => Some(apply(Op::And, &[&all, &own])),
-                (all, own) => all.or(own),
-            };
-        }
+        let (indices, exists) = inside(shape, &indices, outside)?;
+        // Along an axis of length 1 every index is 0.
+        let axes = shape.iter().zip(&indices).filter(|(length, _)| **length > 1);
+        let mut key =
+            axes.fold(number(0), |key, (&length, index)| key.op(Op::Mul, number(length)).op(Op::Add, index));
         if let Some(exists) = exists {
             key = exists.select(key, number(count));
         }
@@ -242,7 +229,7 @@ impl AnyExpr {
             _ => made,
         };
         let is_written = totals.cast(DType::Bool).unsqueeze(1);
-        Ok(is_written.select(written, rows).of_shape(shape))
+        Ok(is_written.select(written, rows).reshape(shape))
     }
 
     fn put(&self, indices: &AnyExpr, values: &AnyExpr, axis: isize) -> Result<AnyExpr> {
@@ -274,9 +261,9 @@ impl AnyExpr {
             grouped(ByKey::Reduced(op), &values.in_rows(own.rank())?, (&keys, count))?
         };
         if is_mean {
-            made = apply(Op::Div, &[&made, &totals.cast(wide).unsqueeze(-1)]);
+            made = made.op(Op::Div, totals.cast(wide).unsqueeze(-1));
         }
-        Ok(made.cast(dtype).of_shape(&all))
+        Ok(made.cast(dtype).reshape(&all))
     }
 }
 

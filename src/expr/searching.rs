@@ -55,33 +55,32 @@ impl AnyExpr {
         let first = number(1 << (turns - 1));
         let (most, one) = (number(most), number(1));
         let table = self.shared();
-        let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b]);
         let found = AnyExpr::repeat(turns, &[zero, first], |state| {
             let [count, bit] = state else { return state.to_vec() };
-            let next = op(Op::Add, count, bit);
-            let index = op(Op::Sub, &op(Op::Min, &next, &most), &one);
-            let element = built(|| table.found(&[index]));
+            let next = count.op(Op::Add, bit);
+            let index = next.op(Op::Min, &most).op(Op::Sub, &one);
+            let element: AnyExpr = built(|| table.found(&[index]));
             let is_before = match side {
-                Side::Left => op(Op::Lt, &element, values),
-                Side::Right => op(Op::Le, &element, values),
+                Side::Left => element.op(Op::Lt, values),
+                Side::Right => element.op(Op::Le, values),
             };
             // NaN is the greatest.
             let is_before = match dtype.kind() {
                 Kind::Float => {
-                    let is_nan = apply(Op::IsNan, &[values]);
+                    let is_nan = values.map(Op::IsNan);
                     let is_last = match side {
                         Side::Right => is_nan,
                         Side::Left => {
-                            let is_number = apply(Op::Not, &[&apply(Op::IsNan, &[&element])]);
-                            op(Op::And, &is_nan, &is_number)
+                            let is_number = apply(Op::IsNan, &[&element]).map(Op::Not);
+                            is_nan.op(Op::And, &is_number)
                         }
                     };
-                    op(Op::Or, &is_before, &is_last)
+                    is_before.op(Op::Or, &is_last)
                 }
                 _ => is_before,
             };
-            let is_more = op(Op::And, &op(Op::Le, &next, &most), &is_before);
-            vec![apply(Op::Select, &[&is_more, &next, count]), op(Op::Shr, bit, &one)]
+            let is_more = next.op(Op::Le, &most).op(Op::And, &is_before);
+            vec![apply(Op::Select, &[&is_more, &next, count]), bit.op(Op::Shr, &one)]
         });
         Ok(found[0].cast(DType::U32))
     }
@@ -93,8 +92,8 @@ impl AnyExpr {
         };
         let sorted = test.sort(0).shared();
         let place = sorted.searched(self, Side::Left)?.cast(DType::I32);
-        let place = apply(Op::Min, &[&place, &AnyExpr::scalar(DType::I32, last as i64)]);
-        Ok(apply(Op::Eq, &[&sorted.found(&[place])?, self]))
+        let place = place.op(Op::Min, AnyExpr::scalar(DType::I32, last as i64));
+        Ok(sorted.found(&[place])?.op(Op::Eq, self))
     }
 }
 

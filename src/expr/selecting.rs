@@ -29,12 +29,7 @@ impl AnyExpr {
 
     /// All elements along one axis: a view, or a copy if no strides lead through them.
     pub(crate) fn flat(&self) -> Result<AnyExpr> {
-        let count = self.shape()?.count()? as isize;
-        let line = self.reshape([count]);
-        match line.node() {
-            Ok(_) => Ok(line),
-            Err(_) => Ok(AnyExpr::new(Ok(self.node()?.laid_out())).reshape([count])),
-        }
+        Ok(self.reshaped([self.shape()?.count()?]))
     }
 
     /// Elements of the last axis, all below `2^bits`, sorted, or what is moved by them: at most the first `most`.
@@ -80,8 +75,8 @@ impl AnyExpr {
         let number = |value: usize| AnyExpr::scalar(DType::U32, value as u64);
         let row = |axis: usize| {
             let inner = shape[axis + 1..].iter().product();
-            let rows = apply(Op::Div, &[self, &number(inner)]);
-            apply(Op::Rem, &[&rows, &number(shape[axis])]).unsqueeze(0)
+            let rows = self.op(Op::Div, number(inner));
+            rows.op(Op::Rem, number(shape[axis])).unsqueeze(0)
         };
         match shape.rank() {
             0 => bail!(Shape, "nonzero of one element without axes: it has no coordinates"),
@@ -105,7 +100,7 @@ impl AnyExpr {
     /// How many true elements come before each one along the last axis.
     fn numbers(&self) -> AnyExpr {
         let sums = self.cast(DType::U32).reduce("cumsum", [-1], ReduceOptions::default());
-        apply(Op::Sub, &[&sums, &AnyExpr::scalar(DType::U32, 1)])
+        sums.op(Op::Sub, AnyExpr::scalar(DType::U32, 1))
     }
 
     /// The numbers of different elements, given in an order along the last axis by where new ones begin, at the places
@@ -127,7 +122,7 @@ impl AnyExpr {
         }
         let turned = self.permute([&others[..], &[own as isize]].concat());
         // A row of the elements at each place in a slice.
-        let mut rows = turned.flat()?.reshape([-1, length as isize]);
+        let mut rows = turned.reshaped([-1, length as isize]);
         let mut most = None;
         loop {
             let count = rows.shape()?[0];
@@ -155,7 +150,7 @@ impl AnyExpr {
         let count = self.cast(DType::Bool).reduce("count_nonzero", .., ReduceOptions::default());
         let place = AnyExpr::coordinate([size], 0);
         let found = self.true_first(None, size)?.taken(&place, 0, Outside::fill(0))?;
-        let is_there = apply(Op::Lt, &[&place.cast(DType::U32), &count]);
+        let is_there = place.cast(DType::U32).op(Op::Lt, &count);
         let fill = AnyExpr::scalar(DType::U32, u64::from(fill));
         Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape)?, &fill]))
     }
@@ -170,7 +165,7 @@ impl AnyExpr {
         if i32::try_from(bins).is_err() {
             bail!(Limit, "{name} of {bins} keys: it takes fewer than 2^31");
         }
-        let op = |op: Op, x: &AnyExpr, value: i64| apply(op, &[x, &AnyExpr::scalar(dtype, value)]);
+        let op = |op: Op, x: &AnyExpr, value: i64| x.op(op, AnyExpr::scalar(dtype, value));
         let (all, is_signed) = (self.flat()?, dtype.kind() == Kind::Signed);
         let inside = match (dtype.size(), is_signed) {
             (8, true) => op(Op::Max, &op(Op::Min, &all, bins as i64), -1),

@@ -2,7 +2,6 @@
 //!
 //! Every sort is stable, NaN is the greatest and both zeros are equal. So there is one answer, NumPy's stable one.
 
-use super::any::apply;
 use super::both::on_both;
 use super::{AnyExpr, Expr, Outside};
 use crate::dtype::{DType, Element, Float, Kind};
@@ -81,7 +80,7 @@ impl<'a> Axis<'a> {
             (Kind::Float, _) => (self.any.cast(DType::F32), 32, None),
             (Kind::Signed, _) => {
                 let half = Scalar::from(1_i32 << (bits - 1));
-                let raised = apply(Op::Add, &[self.any.cast(DType::I32), AnyExpr::scalar(DType::I32, half)]);
+                let raised = self.any.cast(DType::I32).op(Op::Add, AnyExpr::scalar(DType::I32, half));
                 (raised.cast(DType::U32), bits, Some(half))
             }
             (Kind::Unsigned, _) => (self.any.cast(DType::U32), bits, None),
@@ -108,7 +107,7 @@ impl<'a> Axis<'a> {
             _ if gives_index => sorted,
             Some(added) => {
                 let added = AnyExpr::scalar(DType::I32, added);
-                apply(Op::Sub, &[&sorted.cast(DType::I32), &added]).cast(self.dtype)
+                sorted.cast(DType::I32).op(Op::Sub, &added).cast(self.dtype)
             }
             None => sorted.cast(self.dtype),
         })
@@ -139,22 +138,21 @@ impl<'a> Axis<'a> {
         let index = index as usize;
         let places = index..index + 1 + usize::from(weight != 0.0);
         let sorted = Axis { any: &wide, dtype: accumulating, ..*self }.sorted(false, false, places)?;
-        let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b]);
         let a = self.place(&sorted, 0);
         let found = if weight == 0.0 {
             a
         } else {
             let b = self.place(&sorted, 1);
             let number = |value: f64| AnyExpr::scalar(accumulating, Scalar::from(value));
-            let apart = op(Op::Sub, &b, &a);
+            let apart = b.op(Op::Sub, &a);
             match (self.name, weight < 0.5) {
-                ("median", _) => op(Op::Div, &op(Op::Add, &a, &b), &number(2.0)),
-                (_, true) => op(Op::Add, &a, &op(Op::Mul, &apart, &number(weight))),
-                (_, false) => op(Op::Sub, &b, &op(Op::Mul, &apart, &number(1.0 - weight))),
+                ("median", _) => a.op(Op::Add, &b).op(Op::Div, number(2.0)),
+                (_, true) => a.op(Op::Add, apart.op(Op::Mul, number(weight))),
+                (_, false) => b.op(Op::Sub, apart.op(Op::Mul, number(1.0 - weight))),
             }
         };
         // One NaN makes the result NaN.
-        let is_nan = apply(Op::IsNan, &[&wide.amax(self.axis)]);
+        let is_nan = wide.amax(self.axis).map(Op::IsNan);
         Ok(is_nan.select(AnyExpr::scalar(accumulating, f64::NAN), found).cast(self.dtype))
     }
 }

@@ -7,8 +7,8 @@ use crate::device::Device;
 use crate::dtype::{DType, Element, Float, Kind};
 use crate::error::{Result, bail, called};
 use crate::expr::{AnyExpr, Expr, Face, IntoExpr, ReduceOptions, Side, on_both};
-use crate::ir::Scalar;
-use crate::layout::AxisIndex;
+use crate::ir::{Op, Scalar};
+use crate::layout::{AxisIndex, Integers};
 
 /// The result of [`unique`](Expr::unique) and [`unique_along`](Expr::unique_along).
 #[derive(Clone, Debug)]
@@ -73,9 +73,8 @@ impl AnyExpr {
             if rank == shape.rank() && self.is_moved()? {
                 return mask.true_places(Some(&self.flat()?))?.eval();
             }
-            let rest = shape[rank..].iter().map(|&n| n as isize);
-            let lengths: Vec<isize> = std::iter::once(own.count()? as isize).chain(rest).collect();
-            self.flat()?.reshape(lengths).take(mask.true_places(None)?, 0).eval()
+            let lengths = [&[own.count()?], &shape[rank..]].concat();
+            self.reshaped(lengths).take(mask.true_places(None)?, 0).eval()
         })
     }
 
@@ -84,7 +83,7 @@ impl AnyExpr {
         &self,
         keys: &AnyExpr,
         axis: isize,
-        lengths: Vec<isize>,
+        lengths: impl Integers,
     ) -> Result<Unique<AnyTensor, AnyTensor>> {
         let (n, order) = (keys.shape()?[0], keys.argsort(0).eval()?);
         let is_new = keys.take(&order, 0).eval()?.is_new()?.eval()?;
@@ -122,7 +121,6 @@ impl AnyExpr {
         }
         let edges = device.upload_bytes(&bytes, dtype, [bins + 1])?;
         let flat = self.flat()?;
-        let op = |name: &str, a: &AnyExpr, b: &AnyExpr| AnyExpr::call(name, &[a.clone(), b.clone()]);
         let (wide, unit) = match dtype {
             DType::F64 => (dtype, f64::EPSILON),
             DType::F32 => (dtype, f32::EPSILON.into()),
@@ -131,7 +129,7 @@ impl AnyExpr {
         let number = |value: f64| AnyExpr::scalar(wide, value);
         // Rounding moves an element by less than half a bin, so of the edges the nearest one decides.
         let place = if (low.abs() + high.abs()) * unit * 8.0 < step && bins < 1 << 20 {
-            let distance = op("mul", &op("sub", &flat.cast(wide), &number(low)), &number(1.0 / step));
+            let distance = flat.cast(wide).op(Op::Sub, number(low)).op(Op::Mul, number(1.0 / step));
             let nearest = AnyExpr::call("round", &[distance]);
             // An edge is computed where that makes the same bits, and else looked up.
             let is_same = |i: usize| {
@@ -140,19 +138,19 @@ impl AnyExpr {
                 // Adapters may flush subnormal numbers.
                 own == edge(i) as f32 && [distance, own].iter().all(|x| *x == 0.0 || x.is_normal())
             };
-            let bin = op("max", &nearest.cast(DType::I32), &AnyExpr::scalar(DType::I32, -1));
+            let bin = nearest.cast(DType::I32).op(Op::Max, AnyExpr::scalar(DType::I32, -1));
             let edge = match dtype == DType::F32 && (0..=bins).all(is_same) {
-                true => op("add", &op("mul", &nearest, &number(step)), &number(low)),
+                true => nearest.op(Op::Mul, number(step)).op(Op::Add, number(low)),
                 false => edges.take(&bin, 0),
             };
-            op("sub", &bin, &op("lt", &flat, &edge).cast(DType::I32))
+            bin.op(Op::Sub, flat.op(Op::Lt, &edge).cast(DType::I32))
         } else {
             let after = edges.searchsorted(&flat, Side::Right).cast(DType::I32);
-            op("sub", &after, &AnyExpr::scalar(DType::I32, 1))
+            after.op(Op::Sub, AnyExpr::scalar(DType::I32, 1))
         };
         // The last bin has both edges. Elements below the first one have a negative place.
-        let place = op("min", &place, &AnyExpr::scalar(DType::I32, bins as u64 - 1));
-        let is_inside = op("le", &flat, &AnyExpr::scalar(dtype, high));
+        let place = place.op(Op::Min, AnyExpr::scalar(DType::I32, bins as u64 - 1));
+        let is_inside = flat.op(Op::Le, AnyExpr::scalar(dtype, high));
         Ok((is_inside.select(place, AnyExpr::scalar(DType::I32, -1)).cast(DType::U32), edges))
     }
 }
@@ -189,12 +187,11 @@ on_both! {
             let (columns, column_edges) = other.binned(&device, bins[1], ranges[1])?;
             let count = bins[0].saturating_mul(bins[1]);
             let number = |value: usize| AnyExpr::scalar(DType::U32, value as u64);
-            let op = |name: &str, a: AnyExpr, b: AnyExpr| AnyExpr::call(name, &[a, b]);
             let is_inside =
-                op("and", op("lt", rows.clone(), number(bins[0])), op("lt", columns.clone(), number(bins[1])));
-            let place = op("add", op("mul", rows, number(bins[1])), columns);
+                rows.clone().op(Op::Lt, number(bins[0])).op(Op::And, columns.clone().op(Op::Lt, number(bins[1])));
+            let place = rows.op(Op::Mul, number(bins[1])).op(Op::Add, columns);
             let counts = is_inside.select(place, number(u32::MAX as usize)).bincount(count);
-            Ok((counts.reshape(bins.map(|n| n as isize)).eval()?, [row_edges, column_edges]))
+            Ok((counts.reshape(bins).eval()?, [row_edges, column_edges]))
         };
 }
 
@@ -217,7 +214,7 @@ on_both! {
     unique() -> (T, Result<Unique<AnyTensor, AnyTensor>> | Result<Unique<Tensor<T>, Tensor<u32>>>),
         "x.unique()?.values" => "[0, 2, 5, 9]", |x| {
             let flat = x.flat()?;
-            flat.distinct(&flat, 0, x.shape()?.iter().map(|&n| n as isize).collect())
+            flat.distinct(&flat, 0, x.shape()?)
         };
     /// The different slices along an axis, sorted: their elements are compared in row-major order (NumPy `unique` with
     /// `axis`; ONNX `Unique`). With the count and the index of the first of each, and for each slice along the axis the
@@ -228,7 +225,7 @@ on_both! {
     unique_along(axis: impl AxisIndex) -> (T, Result<Unique<AnyTensor, AnyTensor>> | Result<Unique<Tensor<T>, Tensor<u32>>>),
         "x.unique_along(0)?.values" => "[0, 5, 2, 9]", let axis = axis.signed(), |x| {
             let keys = if x.shape()?.rank() == 1 { x.clone() } else { x.ranked(axis)?.eval()?.into() };
-            x.distinct(&keys, axis, vec![-1])
+            x.distinct(&keys, axis, -1)
         };
 }
 
