@@ -1,12 +1,13 @@
 //! Work in the caller's encoders.
 
 use std::panic::Location;
+use std::sync::Arc;
 
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Result, called};
 use crate::expr::{AnyExpr, Expr};
-use crate::gpu;
+use crate::gpu::{self, Gpu};
 
 impl AnyExpr {
     /// Records what [`AnyTensor::assign`](crate::AnyTensor::assign) does into an encoder of the caller's
@@ -29,12 +30,10 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn record_into(&self, encoder: &mut wgpu::CommandEncoder, destination: &AnyExpr) -> Result<()> {
-        let at = Location::caller();
-        called(at, || {
+        called(Location::caller(), || {
             let destination = destination.tensor()?;
-            gpu::of(destination.device().backend())?.record_into(encoder, |gpu| {
-                destination.assign_by(&Device::from_backend(gpu.clone()), self, at)
-            })
+            let assign = |gpu: &Arc<Gpu>| destination.assign_by(&Device::from_backend(gpu.clone()), self);
+            gpu::of(destination.device().backend())?.record_into(encoder, assign)
         })
     }
 }

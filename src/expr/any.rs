@@ -8,9 +8,9 @@ use smallvec::SmallVec;
 
 use super::compat;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, line};
 use crate::ir::{Backend, Node, Op, Scalar, Source, Storage, result_type};
-use crate::layout::{AxisIndex, Broadcast, Layout, Shape};
+use crate::layout::{AxisIndex, Broadcast, Integers, Layout, Shape};
 
 /// An [`Expr`](crate::Expr) whose element type is a value, for code that learns types at run time: files, other
 /// languages, pages.
@@ -46,14 +46,19 @@ impl From<&AnyExpr> for AnyExpr {
 }
 
 impl AnyExpr {
-    /// An expression, or a mistake at line `at`.
-    pub(crate) fn new(node: Result<Arc<Node>>, at: &'static Location<'static>) -> Self {
-        AnyExpr { node: node.map_err(|error| error.at(at)) }
+    /// An expression, or a mistake.
+    #[track_caller]
+    pub(crate) fn new(node: Result<Arc<Node>>) -> Self {
+        match node {
+            Ok(node) => AnyExpr { node: Ok(node) },
+            Err(error) => Self::mistake(error),
+        }
     }
 
-    /// A mistake.
+    /// A mistake at the line of the public call that this thread is inside of.
+    #[track_caller]
     pub(crate) fn mistake(error: Error) -> Self {
-        AnyExpr { node: Err(error) }
+        AnyExpr { node: Err(error.at(line().unwrap_or(Location::caller()))) }
     }
 
     pub(crate) fn node(&self) -> Result<&Arc<Node>> {
@@ -74,7 +79,7 @@ impl AnyExpr {
     #[track_caller]
     pub(crate) fn constant(dtype: DType, bits: u64) -> Self {
         let leaf = |layout| Node::leaf(dtype, Source::Scalar(bits), layout);
-        Self::new(Layout::contiguous([]).map(leaf), Location::caller())
+        Self::new(Layout::contiguous([]).map(leaf))
     }
 
     /// One value, of shape `[]`: it broadcasts to any other. A value that the type does not hold is a mistake of the
@@ -94,7 +99,7 @@ impl AnyExpr {
     pub fn scalar(dtype: DType, value: impl Into<Scalar>) -> Self {
         match value.into().to_bits(dtype) {
             Ok(bits) => Self::constant(dtype, bits),
-            Err(error) => Self::new(Err(error), Location::caller()),
+            Err(error) => Self::mistake(error),
         }
     }
 
@@ -137,26 +142,6 @@ impl AnyExpr {
         Ok(&self.node()?.shape)
     }
 
-    /// The coordinate of each element along `axis`, from 0 on, as an expression of i32 and of this one's shape
-    /// ([`Expr::index`](crate::Expr::index)).
-    ///
-    /// ```
-    /// use zerostride::{DType, Device};
-    ///
-    /// let x = Device::cpu().zeros_any(DType::U8, [2, 3])?;
-    /// assert_eq!(x.index(1).to_vec::<i32>()?, [0, 1, 2, 0, 1, 2]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn index(&self, axis: impl AxisIndex) -> AnyExpr {
-        let axis = axis.signed();
-        let leaf = |node: &Arc<Node>| {
-            let layout = Layout::coordinate(&node.shape, axis)?;
-            Ok(Node::leaf(DType::I32, Source::Index(node.devices.first().cloned()), layout))
-        };
-        Self::new(self.node().and_then(leaf), Location::caller())
-    }
-
     /// The coordinates along `axis` of a shape, of i32, without a tensor to take them from.
     ///
     /// ```
@@ -170,7 +155,7 @@ impl AnyExpr {
     pub fn coordinate(shape: impl Into<Shape>, axis: impl AxisIndex) -> AnyExpr {
         let layout = Layout::coordinate(&shape.into(), axis.signed());
         let leaf = |layout| Node::leaf(DType::I32, Source::Index(None), layout);
-        Self::new(layout.map(leaf), Location::caller())
+        Self::new(layout.map(leaf))
     }
 
     /// Every element converted to `dtype`, by the rules of [`Expr::cast`](crate::Expr::cast).
@@ -185,9 +170,7 @@ impl AnyExpr {
     #[track_caller]
     pub fn cast(&self, dtype: DType) -> AnyExpr {
         match self.node() {
-            Ok(node) if node.dtype != dtype => {
-                Self::new(Node::op(Op::Cast, dtype, &[node]), Location::caller())
-            }
+            Ok(node) if node.dtype != dtype => Self::new(Node::op(Op::Cast, dtype, &[node])),
             _ => self.clone(),
         }
     }
@@ -209,43 +192,36 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn select(&self, a: impl Into<AnyExpr>, b: impl Into<AnyExpr>) -> AnyExpr {
-        apply(Op::Select, &[self, &a.into(), &b.into()], Location::caller())
+        apply(Op::Select, &[self, &a.into(), &b.into()])
     }
 
-    /// This expression, computed once and stored, however often and through whatever views it is read
-    /// ([`Expr::shared`](crate::Expr::shared)).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, DType};
-    ///
-    /// let y = AnyExpr::call("exp", &[AnyExpr::scalar(DType::F32, 0)]).shared();
-    /// assert_eq!(y.dtype()?, DType::F32);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    pub fn shared(&self) -> AnyExpr {
-        AnyExpr { node: self.node().map(Node::shared) }
+    /// An op of this operand.
+    #[track_caller]
+    pub(crate) fn map(&self, op: Op) -> AnyExpr {
+        apply(op, &[self])
+    }
+
+    /// An op of this and another operand.
+    #[track_caller]
+    pub(crate) fn op(&self, op: Op, other: impl Borrow<AnyExpr>) -> AnyExpr {
+        apply(op, &[self, other.borrow()])
+    }
+
+    /// Another shape: a view, or a copy if no strides lead through the elements.
+    #[track_caller]
+    pub(crate) fn reshaped(&self, lengths: impl Integers) -> AnyExpr {
+        let lengths = lengths.signed_all();
+        let view = self.reshape(&lengths[..]);
+        match view.node() {
+            Ok(_) => view,
+            Err(_) => Self::new(self.node().map(Node::laid_out)).reshape(&lengths[..]),
+        }
     }
 
     /// This expression under a view, or the mistake.
     #[track_caller]
     pub(crate) fn view(&self, view: impl Fn(&Layout) -> Result<Layout>) -> AnyExpr {
-        Self::new(self.node().and_then(|node| node.view(&view)), Location::caller())
-    }
-
-    /// This expression stretched against a target shape by a rule ([`Expr::broadcast`](crate::Expr::broadcast)).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Broadcast, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 2], [2])?);
-    /// let rows = x.broadcast(Broadcast::Explicit { axes: vec![0] }, [2, 3]);
-    /// assert_eq!(rows.to_vec::<i32>()?, [1, 1, 1, 2, 2, 2]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn broadcast(&self, rule: Broadcast, target: impl Into<Shape>) -> AnyExpr {
-        let target = target.into();
-        self.view(|layout| rule.layout_to(layout, &target))
+        Self::new(self.node().and_then(|node| node.view(&view)))
     }
 }
 
@@ -267,8 +243,7 @@ impl Broadcast {
     /// ```
     #[track_caller]
     pub fn align_any(&self, a: impl Into<AnyExpr>, b: impl Into<AnyExpr>) -> Result<(AnyExpr, AnyExpr)> {
-        let at = Location::caller();
-        let (a, b) = (a.into(), b.into());
+        let (a, b, at) = (a.into(), b.into(), Location::caller());
         if let Broadcast::Explicit { .. } = self {
             let b_shape = b.shape()?;
             let a = a.view(|layout| self.layout_to(layout, b_shape));
@@ -288,7 +263,9 @@ impl Broadcast {
 }
 
 /// One op, or the first mistake: of an operand, of the types, of the shapes.
-pub(crate) fn apply(op: Op, operands: &[impl Borrow<AnyExpr>], at: &'static Location<'static>) -> AnyExpr {
+#[track_caller]
+pub(crate) fn apply(op: Op, operands: &[impl Borrow<AnyExpr>]) -> AnyExpr {
+    let at = Location::caller();
     let build = || {
         // Pushed one by one: collecting costs more than a few operands.
         let (mut nodes, mut types) = (SmallVec::<[&Arc<Node>; 3]>::new(), SmallVec::<[DType; 3]>::new());
@@ -301,10 +278,5 @@ pub(crate) fn apply(op: Op, operands: &[impl Borrow<AnyExpr>], at: &'static Loca
         compat::check(&nodes, at);
         Ok(node)
     };
-    AnyExpr::new(build(), at)
-}
-
-/// An expression, or its mistake.
-pub(super) fn or_mistake(result: Result<AnyExpr>, at: &'static Location<'static>) -> AnyExpr {
-    result.unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+    AnyExpr::new(build())
 }

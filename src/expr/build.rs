@@ -191,21 +191,6 @@ impl<T: Element> Expr<T> {
         self.any.shape()
     }
 
-    /// The coordinate of each element along `axis`, from 0 on, as an expression of this one's shape. Nothing is stored:
-    /// the kernel computes it.
-    ///
-    /// ```
-    /// use zerostride::Device;
-    ///
-    /// let x = Device::cpu().zeros::<f32>([2, 3])?;
-    /// assert_eq!(x.index(1).to_vec()?, [0, 1, 2, 0, 1, 2]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn index(&self, axis: impl AxisIndex) -> Expr<i32> {
-        Expr::face(self.any.index(axis))
-    }
-
     /// Every element converted to `U`, as Rust's `as` does. Floats to integers truncate and saturate, and NaN becomes
     /// 0. Integers wrap. Floats are rounded to the nearest. Anything to bool is `x != 0`.
     ///
@@ -219,40 +204,6 @@ impl<T: Element> Expr<T> {
     #[track_caller]
     pub fn cast<U: Element>(&self) -> Expr<U> {
         Expr::face(self.any.cast(U::DTYPE))
-    }
-
-    /// This expression, computed once and stored, however often and through whatever views it is read. Without it the
-    /// crate stores a value if computing it again costs more, by the op table.
-    ///
-    /// ```
-    /// use zerostride::Device;
-    ///
-    /// let x = Device::cpu().upload(&[0.0_f32, 1.0, 2.0], [3])?;
-    /// let y = x.exp().shared();
-    /// let steps = y.slice(0, 1..) - y.slice(0, ..2);
-    /// assert_eq!(steps.shape()?, &[2]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    pub fn shared(&self) -> Self {
-        Self::face(self.any.shared())
-    }
-
-    /// This expression stretched against a target shape by a rule (OpenVINO `Broadcast`). With
-    /// [`Bidirectional`](Broadcast::Bidirectional), ONNX Expand, the result may exceed the target, while
-    /// [`broadcast_to`](Self::broadcast_to) goes one way. With [`Pdpd`](Broadcast::Pdpd) this expression begins at an
-    /// axis of the target.
-    ///
-    /// ```
-    /// use zerostride::{Broadcast, Device};
-    ///
-    /// let x = Device::cpu().upload(&[1_i32, 2], [2])?;
-    /// let rows = x.broadcast(Broadcast::Explicit { axes: vec![0] }, [2, 3]);
-    /// assert_eq!(rows.to_vec()?, [1, 1, 1, 2, 2, 2]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn broadcast(&self, rule: Broadcast, target: impl Into<Shape>) -> Self {
-        Self::face(self.any.broadcast(rule, target))
     }
 }
 
@@ -305,7 +256,7 @@ macro_rules! methods {
             #[track_caller]
             pub fn $name(&self $(, $arg: impl IntoExpr<T>)*) -> Expr<$gives> where T: $class {
                 $(let $arg = $arg.into_expr();)*
-                Expr::face(apply(Op::$op, &[&self.any $(, &$arg.any)*], Location::caller()))
+                Expr::face(apply(Op::$op, &[&self.any $(, &$arg.any)*]))
             }
         )*}
     };

@@ -1,15 +1,15 @@
 //! PyTorch's backwards-compatibility warning for broadcasting.
 
 use std::collections::HashSet;
-use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::error::{Line, line};
 use crate::ir::Node;
 use crate::layout::{Broadcast, Shape};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
-static WARNED: Mutex<Option<HashSet<&'static Location<'static>>>> = Mutex::new(None);
+static WARNED: Mutex<Option<HashSet<Line>>> = Mutex::new(None);
 
 /// Turns on a warning for operators whose operands broadcast and have different shapes but equal element counts: code
 /// from before broadcasting may have meant them as 1-D (PyTorch `torch.utils.backcompat.broadcast_warning`). Off by
@@ -32,11 +32,12 @@ pub fn warn_on_reinterpreted_shapes(enabled: bool) {
     ENABLED.store(enabled, Ordering::Relaxed);
 }
 
-/// Warns, if the warning is on and applies.
-pub(super) fn check(args: &[&Arc<Node>], at: &'static Location<'static>) {
+/// Warns, if the warning is on and applies to operands of the public call, or else of the one at this line.
+pub(super) fn check(args: &[&Arc<Node>], at: Line) {
     if !ENABLED.load(Ordering::Relaxed) {
         return;
     }
+    let at = line().unwrap_or(at);
     let shapes: Vec<Shape> = args.iter().map(|node| node.shape.clone()).collect();
     let place = format!(" at {}:{}:{}", at.file(), at.line(), at.column());
     let Some(text) = Broadcast::reinterpreted_at(&shapes, &place) else { return };

@@ -1,7 +1,5 @@
 //! Activations and other compositions of table ops, which fuse as these do. Their accuracy is that of their parts.
 
-use std::panic::Location;
-
 use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Float, bf16, f16};
 use crate::error::Result;
@@ -31,7 +29,7 @@ impl Composition {
         let types = operands.iter().map(AnyExpr::dtype).collect::<Result<Vec<DType>>>();
         let dtype = match types.and_then(|types| operand_type(self.name, self.arity, &types)) {
             Ok(dtype) => dtype,
-            Err(error) => return AnyExpr::new(Err(error), Location::caller()),
+            Err(error) => return AnyExpr::mistake(error),
         };
         let composed = match dtype {
             DType::F32 => compose::<f32>(self.name, operands),
@@ -42,7 +40,7 @@ impl Composition {
         };
         match composed {
             Some(expr) => expr,
-            None => AnyExpr::new(takes_no(self.name, dtype), Location::caller()),
+            None => AnyExpr::new(takes_no(self.name, dtype)),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Products by an equation with a letter for each axis. Operands are combined two by two.
 
-use std::panic::Location;
-
+use super::both::built;
 use super::products::{Call, Label, Labelled};
 use super::{AnyExpr, Expr, IntoExpr, ReduceOptions};
 use crate::dtype::Numeric;
@@ -47,8 +46,8 @@ fn written(label: Label) -> String {
     char::from_u32(label).filter(|_| label < ELLIPSIS).map_or("...".into(), |c| c.to_string())
 }
 
-fn einsum(equation: &str, operands: &[AnyExpr], at: &'static Location<'static>) -> Result<AnyExpr> {
-    let call = Call::new("einsum", &operands.iter().collect::<Vec<_>>(), at)?;
+fn einsum(equation: &str, operands: &[AnyExpr]) -> Result<AnyExpr> {
+    let call = Call::new("einsum", &operands.iter().collect::<Vec<_>>())?;
     let (inputs, output) = match equation.split_once("->") {
         Some((inputs, output)) => (inputs, Some(output)),
         None => (equation, None),
@@ -62,7 +61,7 @@ fn einsum(equation: &str, operands: &[AnyExpr], at: &'static Location<'static>) 
     for (text, operand) in terms.iter().zip(operands) {
         let labels = term(equation, text, Some(operand.shape()?.rank()), 0)?;
         every.extend(&labels);
-        all.push(diagonals(equation, call.labelled(operand, labels), at)?);
+        all.push(diagonals(equation, call.labelled(operand, labels))?);
     }
     let (order, result) = labels(equation, output, &every)?;
     agree(equation, &all, &order)?;
@@ -149,7 +148,7 @@ fn sum_alone(all: &mut [Labelled], result: &[Label]) {
 }
 
 /// An operand with each label once: a repeated label becomes the diagonal's.
-fn diagonals(equation: &str, mut own: Labelled, at: &'static Location<'static>) -> Result<Labelled> {
+fn diagonals(equation: &str, mut own: Labelled) -> Result<Labelled> {
     let is_last = |labels: &[Label], k: usize| !labels[..k].contains(&labels[k]);
     let labels = own.labels.clone();
     let first: Vec<usize> = (0..labels.len()).filter(|&k| is_last(&labels, k)).collect();
@@ -170,7 +169,7 @@ fn diagonals(equation: &str, mut own: Labelled, at: &'static Location<'static>) 
         let shape: Shape = first.iter().map(|&axis| layout.shape()[axis]).collect();
         Layout::strided(shape, &strides, layout.offset(), usize::MAX)
     })?;
-    own.any = AnyExpr::new(Ok(node), at);
+    own.any = AnyExpr::new(Ok(node));
     own.labels = first.iter().map(|&axis| labels[axis]).collect();
     Ok(own)
 }
@@ -205,8 +204,7 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn einsum(equation: &str, operands: &[AnyExpr]) -> AnyExpr {
-        let at = Location::caller();
-        einsum(equation, operands, at).unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+        built(|| einsum(equation, operands))
     }
 }
 

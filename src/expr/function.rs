@@ -44,7 +44,7 @@ impl AnyFunction {
             super::compat::check(&nodes, at);
             Ok(Node::body(Body::Function(self.clone()), 0, *result, shape, &nodes))
         };
-        AnyExpr::new(call(), at)
+        AnyExpr::new(call())
     }
 }
 

@@ -1,8 +1,7 @@
 //! Tensors of coordinates: ranges of numbers and the identity.
 
-use std::panic::Location;
-
-use super::any::{apply, or_mistake};
+use super::any::apply;
+use super::both::built;
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Kind, Numeric};
 use crate::error::{Result, bail};
@@ -26,9 +25,8 @@ impl AnyExpr {
         end: impl Into<Scalar>,
         step: impl Into<Scalar>,
     ) -> AnyExpr {
-        let at = Location::caller();
-        let range = range(dtype, start.into(), end.into(), step.into(), at);
-        or_mistake(range, at)
+        let (start, end, step) = (start.into(), end.into(), step.into());
+        built(|| range(dtype, start, end, step))
     }
 
     /// `count` floats from `start` to `end`, both included, at equal distances. They are counted from the nearer end,
@@ -44,9 +42,8 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn linspace(dtype: DType, start: impl Into<Scalar>, end: impl Into<Scalar>, count: usize) -> AnyExpr {
-        let at = Location::caller();
-        let spaced = spaced(dtype, start.into(), end.into(), count, at);
-        or_mistake(spaced, at)
+        let (start, end) = (start.into(), end.into());
+        built(|| spaced(dtype, start, end, count))
     }
 
     /// Ones where both coordinates are equal, and zeros (NumPy, PyTorch and candle `eye`).
@@ -62,7 +59,7 @@ impl AnyExpr {
     pub fn eye(dtype: DType, rows: usize, columns: usize) -> AnyExpr {
         let (row, column) =
             (AnyExpr::coordinate([rows, columns], 0), AnyExpr::coordinate([rows, columns], 1));
-        apply(Op::Eq, &[&row, &column], Location::caller()).cast(dtype)
+        row.op(Op::Eq, &column).cast(dtype)
     }
 }
 
@@ -121,13 +118,7 @@ fn constant(dtype: DType, value: f64) -> Result<AnyExpr> {
     Ok(AnyExpr::constant(dtype, Scalar::Float(value).to_bits(dtype)?))
 }
 
-fn range(
-    dtype: DType,
-    start: Scalar,
-    end: Scalar,
-    step: Scalar,
-    at: &'static Location<'static>,
-) -> Result<AnyExpr> {
+fn range(dtype: DType, start: Scalar, end: Scalar, step: Scalar) -> Result<AnyExpr> {
     if dtype == DType::Bool {
         bail!(Operation, "arange of bool: it makes numbers, so compare its result");
     }
@@ -154,8 +145,8 @@ fn range(
     };
     let line = line(dtype, count)?;
     if dtype.kind() == Kind::Float {
-        let along = apply(Op::Mul, &[&line, &constant(dtype, by)?], at);
-        return Ok(apply(Op::Add, &[&constant(dtype, from)?, &along], at));
+        let along = line.op(Op::Mul, constant(dtype, by)?);
+        return Ok(constant(dtype, from)?.op(Op::Add, &along));
     }
     let (Some(i), Some(k)) = (i, k) else {
         bail!(Type, "arange of {dtype} from {from} in steps of {by}: integers take a whole start and step");
@@ -164,17 +155,11 @@ fn range(
     let mask = u64::MAX >> (64 - 8 * dtype.size());
     let last = Scalar::Int(i + (count as i128 - 1).max(0) * k);
     let (first, _) = (Scalar::Int(i).to_bits(dtype)?, last.to_bits(dtype)?);
-    let along = apply(Op::Mul, &[&line, &AnyExpr::constant(dtype, k as u64 & mask)], at);
-    Ok(apply(Op::Add, &[&AnyExpr::constant(dtype, first), &along], at))
+    let along = line.op(Op::Mul, AnyExpr::constant(dtype, k as u64 & mask));
+    Ok(AnyExpr::constant(dtype, first).op(Op::Add, &along))
 }
 
-fn spaced(
-    dtype: DType,
-    start: Scalar,
-    end: Scalar,
-    count: usize,
-    at: &'static Location<'static>,
-) -> Result<AnyExpr> {
+fn spaced(dtype: DType, start: Scalar, end: Scalar, count: usize) -> Result<AnyExpr> {
     if dtype.kind() != Kind::Float {
         bail!(Operation, "linspace makes floats, not {dtype}: cast the result");
     }
@@ -185,11 +170,10 @@ fn spaced(
         return Ok(first.broadcast_to([count]));
     }
     let step = constant(dtype, (to - from) / (count - 1) as f64)?;
-    let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], at);
-    let up = op(Op::Add, &first, &op(Op::Mul, &line, &step));
-    let back = op(Op::Sub, &constant(dtype, (count - 1) as f64)?, &line);
-    let down = op(Op::Sub, &last, &op(Op::Mul, &back, &step));
+    let up = first.op(Op::Add, line.op(Op::Mul, &step));
+    let back = constant(dtype, (count - 1) as f64)?.op(Op::Sub, &line);
+    let down = last.op(Op::Sub, back.op(Op::Mul, &step));
     let half = AnyExpr::constant(DType::I32, (count / 2) as u64);
-    let is_first = op(Op::Lt, &AnyExpr::coordinate([count], 0), &half);
-    Ok(apply(Op::Select, &[&is_first, &up, &down], at))
+    let is_first = AnyExpr::coordinate([count], 0).op(Op::Lt, &half);
+    Ok(apply(Op::Select, &[&is_first, &up, &down]))
 }

@@ -1,10 +1,9 @@
 //! Tensors of other tensors' elements: joined, with borders, moved around, repeated.
 
-use std::panic::Location;
 use std::sync::Arc;
 
-use super::any::{apply, or_mistake};
-use super::both::on_both;
+use super::any::apply;
+use super::both::{built, on_both};
 use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Element};
 use crate::error::{Result, bail};
@@ -45,26 +44,37 @@ impl Pad {
 
 on_both! {
     /// Tensors of this one's elements.
-    examples "# use zerostride::{AnyExpr, Pad};\n# type T = i32;
-let x = AnyExpr::from(device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?);",
-        "# use zerostride::Pad;\nlet x = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;";
+    examples of i32 ["[1, 2, 3, 4, 5, 6], [2, 3]", "# use zerostride::Pad;"];
 
     /// The elements moved along some axes, by a shift for each. Elements that leave at one end come in at the other
     /// (NumPy and PyTorch `roll`). A positive shift moves them towards the end. It fuses with its readers, so periodic
     /// borders of a stencil cost nothing more.
     roll(shifts: impl Integers, axes: impl Integers) -> T, "x.roll([1], [1])" => "[3, 1, 2, 6, 4, 5]",
-        |x, at| x.rolled(&shifts.signed_all(), &axes.signed_all(), at);
+        |x| x.rolled(&shifts.signed_all(), &axes.signed_all());
     /// With a number of elements before and after each axis, as a pair for every axis (NumPy `pad`). Borders longer
     /// than the axis repeat it.
     pad(widths: impl AsRef<[(usize, usize)]>, pad: Pad) -> T, "x.pad([(0, 0), (1, 0)], Pad::Edge)" => "[1, 1, 2, 3, 4, 4, 5, 6]",
-        |x, at| x.padded(widths.as_ref(), pad, at);
+        |x| x.padded(widths.as_ref(), pad);
     /// The whole tensor, repeated along each axis by a number for each. More numbers than axes make new leading axes
     /// (NumPy and PyTorch `tile`; candle and PyTorch call it `repeat` too). With fewer numbers the first axes stay.
     tile(times: impl AsRef<[usize]>) -> T, "x.slice(1, ..2).tile([2])" => "[1, 2, 1, 2, 4, 5, 4, 5]",
-        |x, at| x.tiled(times.as_ref(), at);
+        |x| x.tiled(times.as_ref());
     /// Each element repeated along an axis (NumPy `repeat`, PyTorch `repeat_interleave`).
     repeat_interleave(times: usize, axis: impl AxisIndex) -> T, "x.slice(1, ..2).repeat_interleave(2, 1)" => "[1, 1, 2, 2, 4, 4, 5, 5]",
-        |x, at| x.repeated(times, axis.signed(), at);
+        |x| x.repeated(times, axis.signed());
+    /// The slices at each index of an axis, without that axis (PyTorch `unbind`): views, in order.
+    ///
+    /// # Errors
+    /// When there is no such axis, or the expression holds a mistake.
+    unbind(axis: impl AxisIndex) -> (T, Result<Vec<AnyExpr>> | Result<Vec<Expr<T>>>), "x.unbind(1)?[2]" => "[3, 6]", |x| {
+        let shape = x.shape()?;
+        let axis = Layout::contiguous(shape)?.axis(axis.signed())?;
+        let part = |i: usize| {
+            let (axis, i) = (axis as isize, i as isize);
+            x.view(|layout| layout.slice(axis, i..i + 1, 1)?.squeeze(axis))
+        };
+        Ok((0..shape[axis]).map(part).collect())
+    };
 }
 
 impl AnyExpr {
@@ -82,8 +92,7 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn concat(parts: &[AnyExpr], axis: impl AxisIndex) -> AnyExpr {
-        let at = Location::caller();
-        or_mistake(joined(parts, axis.signed(), at), at)
+        built(|| joined(parts, axis.signed()))
     }
 
     /// Tensors of one shape along a new axis before index `axis` of the result (NumPy, PyTorch and candle
@@ -100,37 +109,10 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn stack(parts: &[AnyExpr], axis: impl AxisIndex) -> AnyExpr {
-        let at = Location::caller();
-        or_mistake(stacked(parts, axis.signed(), at), at)
+        built(|| stacked(parts, axis.signed()))
     }
 
-    /// The slices at each index of an axis, without that axis (PyTorch `unbind`): views, in order.
-    ///
-    /// # Errors
-    /// When there is no such axis, or the expression holds a mistake.
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 2, 3, 4], [2, 2])?);
-    /// let columns = x.unbind(1)?;
-    /// assert_eq!(columns[1].to_vec::<i32>()?, [2, 4]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn unbind(&self, axis: impl AxisIndex) -> Result<Vec<AnyExpr>> {
-        let at = Location::caller();
-        let node = self.node()?;
-        let own = Layout::contiguous(&node.shape).and_then(|layout| layout.axis(axis.signed()));
-        let axis = own.map_err(|error| error.at(at))?;
-        let part = |i: usize| {
-            let (axis, i) = (axis as isize, i as isize);
-            self.view(|layout| layout.slice(axis, i..i + 1, 1)?.squeeze(axis))
-        };
-        Ok((0..node.shape[axis]).map(part).collect())
-    }
-
-    fn rolled(&self, shifts: &[isize], axes: &[isize], at: &'static Location<'static>) -> Result<AnyExpr> {
+    fn rolled(&self, shifts: &[isize], axes: &[isize]) -> Result<AnyExpr> {
         let node = self.node()?;
         if shifts.len() != axes.len() {
             bail!(
@@ -157,10 +139,10 @@ impl AnyExpr {
             let c = place.coordinate();
             Ok(if shift == 0 { c } else { place.select(Op::Ge, &c, shift, -shift, place.length - shift) })
         };
-        self.placed(&node.shape, &[], moved, None, at)
+        self.placed(&node.shape, &[], moved, None)
     }
 
-    fn padded(&self, widths: &[(usize, usize)], pad: Pad, at: &'static Location<'static>) -> Result<AnyExpr> {
+    fn padded(&self, widths: &[(usize, usize)], pad: Pad) -> Result<AnyExpr> {
         let node = self.node()?;
         if widths.len() != node.shape.rank() {
             bail!(
@@ -191,7 +173,7 @@ impl AnyExpr {
             _ => None,
         };
         if node.shape.contains(&0) || shape.contains(&0) {
-            return self.of_constant(fill.unwrap_or(0), &shape, at);
+            return self.of_constant(fill.unwrap_or(0), &shape);
         }
         let index = |place: &Place<'_>| {
             let (before, after) = widths[place.axis];
@@ -212,10 +194,10 @@ impl AnyExpr {
                     let period = 2 * (n - 1);
                     let i = if longest < n { i } else { place.op(Op::RemFloor, &i, period) };
                     // Reflected at either end.
-                    let i = apply(Op::Abs, &[&i], at);
+                    let i = i.map(Op::Abs);
                     let back = place.op(Op::Sub, &i, n - 1);
-                    let back = apply(Op::Abs, &[&back], at);
-                    apply(Op::Sub, &[&place.number(n - 1), &back], at)
+                    let back = back.map(Op::Abs);
+                    place.number(n - 1).op(Op::Sub, &back)
                 }
             })
         };
@@ -223,7 +205,7 @@ impl AnyExpr {
             Pad::Constant(_) => widths.to_vec(),
             _ => Vec::new(),
         };
-        self.placed(&shape, &own, index, fill, at)
+        self.placed(&shape, &own, index, fill)
     }
 
     /// Elements at indices that are computed from a shape's coordinates, one for each axis and inside of it. With a
@@ -234,63 +216,57 @@ impl AnyExpr {
         borders: &[(usize, usize)],
         index: impl Fn(&Place<'_>) -> Result<AnyExpr>,
         fill: Option<u64>,
-        at: &'static Location<'static>,
     ) -> Result<AnyExpr> {
         let node = self.node()?;
-        let place = |axis: usize| Place { shape, axis, length: node.shape[axis] as i64, at };
+        let place = |axis: usize| Place { shape, axis, length: node.shape[axis] as i64 };
         if let Some(axis) = shape.iter().position(|&n| i32::try_from(n).is_err()) {
             bail!(Limit, "axis {axis} of {shape} is indexed, and an index is below 2^31: take a slice of it");
         }
         let indices = (0..shape.rank()).map(|axis| index(&place(axis))).collect::<Result<Vec<_>>>()?;
-        let found = self.found(&indices, at)?;
+        let found = self.found(&indices)?;
         let mut inside: Option<AnyExpr> = None;
         for (axis, &(before, after)) in borders.iter().enumerate() {
             let own = place(axis);
             let (c, before, end) = (own.coordinate(), before as i64, before as i64 + own.length);
             let truths = [
-                (before > 0).then(|| apply(Op::Ge, &[&c, &own.number(before)], at)),
-                (after > 0).then(|| apply(Op::Lt, &[&c, &own.number(end)], at)),
+                (before > 0).then(|| c.op(Op::Ge, own.number(before))),
+                (after > 0).then(|| c.op(Op::Lt, own.number(end))),
             ];
             for truth in truths.into_iter().flatten() {
                 inside = Some(match inside {
-                    Some(all) => apply(Op::And, &[&all, &truth], at),
+                    Some(all) => all.op(Op::And, &truth),
                     None => truth,
                 });
             }
         }
         Ok(match (inside, fill) {
             (Some(inside), Some(fill)) => {
-                apply(Op::Select, &[&inside, &found, &AnyExpr::constant(node.dtype, fill)], at)
+                apply(Op::Select, &[&inside, &found, &AnyExpr::constant(node.dtype, fill)])
             }
             _ => found,
         })
     }
 
-    fn tiled(&self, times: &[usize], at: &'static Location<'static>) -> Result<AnyExpr> {
+    fn tiled(&self, times: &[usize]) -> Result<AnyExpr> {
         let node = self.node()?;
         let rank = node.shape.rank().max(times.len());
         let lead = rank - node.shape.rank();
         let length = |axis: usize| axis.checked_sub(lead).map_or(1, |k| node.shape[k]);
         let count = |axis: usize| (axis + times.len()).checked_sub(rank).map_or(1, |k| times[k]);
         let axes = (0..rank).map(|axis| (count(axis), length(axis)));
-        self.again(axes.map(|(times, n)| [(times, false), (n, true)]), rank, at)
+        self.again(axes.map(|(times, n)| [(times, false), (n, true)]), rank)
     }
 
-    fn repeated(&self, times: usize, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
+    fn repeated(&self, times: usize, axis: isize) -> Result<AnyExpr> {
         let node = self.node()?;
         let own = Layout::contiguous(&node.shape)?.axis(axis)?;
         let axes = node.shape.iter().enumerate().map(|(k, &n)| (n, if k == own { times } else { 1 }));
-        self.again(axes.map(|(n, times)| [(n, true), (times, false)]), node.shape.rank(), at)
+        self.again(axes.map(|(n, times)| [(n, true), (times, false)]), node.shape.rank())
     }
 
     /// Each axis as two, one of the operand and one that repeats it, stored as one. An axis that is repeated once has
     /// no second, so that the rank in between is not twice the operand's.
-    fn again(
-        &self,
-        axes: impl Iterator<Item = [(usize, bool); 2]>,
-        rank: usize,
-        at: &'static Location<'static>,
-    ) -> Result<AnyExpr> {
+    fn again(&self, axes: impl Iterator<Item = [(usize, bool); 2]>, rank: usize) -> Result<AnyExpr> {
         let (mut apart, mut stretched): (Vec<isize>, Vec<usize>) = (Vec::new(), Vec::new());
         let mut shape = Vec::with_capacity(rank);
         for pair in axes {
@@ -306,14 +282,13 @@ impl AnyExpr {
         }
         Shape::from(&stretched[..]).count()?;
         let (stretched, own) = (Shape::from(stretched), self.node()?.shape.count()?);
-        let all = AnyExpr::new(Ok(self.node()?.clone()), at);
-        let all = all.view(|layout| layout.reshape(&apart)).broadcast_to(stretched.clone());
+        let all = self.reshape(&apart).broadcast_to(stretched.clone());
         // A result that repeats nothing is a view.
         if own == stretched.count()? && own > 0 {
-            return Ok(self.view(|layout| layout.reshape(&shape)));
+            return Ok(self.reshape(&shape));
         }
         let stored = all.node().map(Node::laid_out)?;
-        Ok(AnyExpr::new(Ok(stored), at).view(|layout| layout.reshape(&shape)))
+        Ok(AnyExpr::new(Ok(stored)).reshape(&shape))
     }
 }
 
@@ -323,7 +298,6 @@ struct Place<'a> {
     axis: usize,
     /// Of the operand's axis.
     length: i64,
-    at: &'static Location<'static>,
 }
 
 impl Place<'_> {
@@ -336,17 +310,17 @@ impl Place<'_> {
     }
 
     fn op(&self, op: Op, a: &AnyExpr, b: i64) -> AnyExpr {
-        apply(op, &[a, &self.number(b)], self.at)
+        a.op(op, self.number(b))
     }
 
     /// `i + more` where a comparison with a number holds, otherwise `i + less`.
     fn select(&self, op: Op, i: &AnyExpr, than: i64, more: i64, less: i64) -> AnyExpr {
         let add = |by: i64| if by == 0 { i.clone() } else { self.op(Op::Add, i, by) };
-        apply(Op::Select, &[&self.op(op, i, than), &add(more), &add(less)], self.at)
+        apply(Op::Select, &[&self.op(op, i, than), &add(more), &add(less)])
     }
 }
 
-fn joined(parts: &[AnyExpr], axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
+fn joined(parts: &[AnyExpr], axis: isize) -> Result<AnyExpr> {
     let nodes = parts.iter().map(AnyExpr::node).collect::<Result<Vec<&Arc<Node>>>>()?;
     let [first, rest @ ..] = nodes.as_slice() else {
         bail!(Operation, "concat takes one tensor at least and got none");
@@ -391,10 +365,10 @@ fn joined(parts: &[AnyExpr], axis: isize, at: &'static Location<'static>) -> Res
     };
     let node = node.on_devices_of(&nodes);
     node.shape.count()?;
-    Ok(AnyExpr::new(Ok(node), at))
+    Ok(AnyExpr::new(Ok(node)))
 }
 
-fn stacked(parts: &[AnyExpr], axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
+fn stacked(parts: &[AnyExpr], axis: isize) -> Result<AnyExpr> {
     let Some(first) = parts.first() else {
         bail!(Operation, "stack takes one tensor at least and got none");
     };
@@ -403,13 +377,10 @@ fn stacked(parts: &[AnyExpr], axis: isize, at: &'static Location<'static>) -> Re
             bail!(Shape, "cannot stack {} and {}: their shapes differ", first.shape()?, part.shape()?);
         }
     }
-    // A mistake of the new axis belongs to this call, and not to a view.
-    Layout::contiguous(first.shape()?)?.unsqueeze(axis)?;
-    let apart: Vec<AnyExpr> =
-        parts.iter().map(|part| AnyExpr::new(part.node().cloned(), at).view(|l| l.unsqueeze(axis))).collect();
+    let apart: Vec<AnyExpr> = parts.iter().map(|part| part.unsqueeze(axis)).collect();
     // Counted with the new axis.
     let rank = first.shape()?.rank() as isize + 1;
-    joined(&apart, if axis < 0 { axis + rank } else { axis }, at)
+    joined(&apart, if axis < 0 { axis + rank } else { axis })
 }
 
 impl<T: Element> Expr<T> {
@@ -448,23 +419,5 @@ impl<T: Element> Expr<T> {
     pub fn stack<E: IntoExpr<T>>(parts: impl IntoIterator<Item = E>, axis: impl AxisIndex) -> Expr<T> {
         let parts: Vec<AnyExpr> = parts.into_iter().map(|part| part.into_expr().any).collect();
         Expr::face(AnyExpr::stack(&parts, axis))
-    }
-
-    /// The slices at each index of an axis, without that axis (PyTorch `unbind`): views, in order.
-    ///
-    /// # Errors
-    /// When there is no such axis, or the expression holds a mistake.
-    ///
-    /// ```
-    /// use zerostride::Device;
-    ///
-    /// let x = Device::cpu().upload(&[1, 2, 3, 4], [2, 2])?;
-    /// let rows = x.unbind(0)?;
-    /// assert_eq!((&rows[1] - &rows[0]).to_vec()?, [2, 2]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn unbind(&self, axis: impl AxisIndex) -> Result<Vec<Expr<T>>> {
-        Ok(self.any.unbind(axis)?.into_iter().map(Expr::face).collect())
     }
 }

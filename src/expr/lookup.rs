@@ -3,10 +3,9 @@
 //! The graph has lookups at indices inside of the table. Operations on the indices handle negative and outside ones, as
 //! far as indices may leave the axis at all.
 
-use std::panic::Location;
 use std::sync::Arc;
 
-use super::any::{apply, or_mistake};
+use super::any::apply;
 use super::both::on_both;
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Kind};
@@ -50,12 +49,11 @@ impl Outside {
 on_both! {
     /// Elements at computed indices. A lookup fuses with the computation of its indices and with its readers. A table
     /// that is computed is stored first.
-    examples "# use zerostride::{AnyExpr, Outside};\n# type T = i32;
-let x = AnyExpr::from(device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?);
-let (i, j) = (device.upload(&[1, 0], [2])?, device.upload(&[-1, 3], [2])?);",
-        "# use zerostride::Outside;
-let x = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
-let (i, j) = (device.upload(&[1, 0], [2])?, device.upload(&[-1, 3], [2])?);";
+    examples of i32 [
+        "[1, 2, 3, 4, 5, 6], [2, 3]",
+        "# use zerostride::Outside;",
+        "let (i, j) = (device.upload(&[1, 0], [2])?, device.upload(&[-1, 3], [2])?);"
+    ];
 
     /// The elements at some indices: one expression of integers for each axis. They broadcast together, and the result
     /// has their shape (NumPy `x[i, j]`, PyTorch `index`). Negative indices count from the end. An index outside of the
@@ -73,10 +71,10 @@ let (i, j) = (device.upload(&[1, 0], [2])?, device.upload(&[-1, 3], [2])?);";
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     at [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>) -> T, "x.at([&i, &j])" => "[6, 3]",
-        |x, at| x.looked_up(indices.into_iter().map(Into::into).collect(), Outside::Nearest, at);
+        let indices = indices.into_iter().map(Into::into).collect(), |x| x.looked_up(indices, Outside::Nearest);
     /// [`at`](Self::at), with a rule for indices outside of their axis.
     at_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, outside: Outside) -> T, "x.at_with([&i, &j], Outside::fill(0))" => "[6, 0]",
-        |x, at| x.looked_up(indices.into_iter().map(Into::into).collect(), outside, at);
+        let indices = indices.into_iter().map(Into::into).collect(), |x| x.looked_up(indices, outside);
     /// The slices at some indices along one axis, which the axes of the indices replace (NumPy `take`; PyTorch
     /// `index_select`, whose indices have one axis). Negative indices count from the end. An index outside of the axis
     /// reads the nearest element, or what [`take_with`](Self::take_with) says.
@@ -91,20 +89,14 @@ let (i, j) = (device.upload(&[1, 0], [2])?, device.upload(&[-1, 3], [2])?);";
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     take(indices: impl Into<AnyExpr>, axis: impl AxisIndex) -> T, "x.take(&i, 0)" => "[4, 5, 6, 1, 2, 3]",
-        |x, at| x.taken(&indices.into(), axis.signed(), Outside::Nearest, at);
+        |x| x.taken(&indices.into(), axis.signed(), Outside::Nearest);
     /// [`take`](Self::take), with a rule for indices outside of the axis.
     take_with(indices: impl Into<AnyExpr>, axis: impl AxisIndex, outside: Outside) -> T, "x.take_with(&j, 1, Outside::Wrapped)" => "[3, 1, 6, 4]",
-        |x, at| x.taken(&indices.into(), axis.signed(), outside, at);
+        |x| x.taken(&indices.into(), axis.signed(), outside);
 }
 
 impl AnyExpr {
-    pub(crate) fn taken(
-        &self,
-        indices: &AnyExpr,
-        axis: isize,
-        outside: Outside,
-        at: &'static Location<'static>,
-    ) -> Result<AnyExpr> {
+    pub(crate) fn taken(&self, indices: &AnyExpr, axis: isize, outside: Outside) -> Result<AnyExpr> {
         let (node, own) = (self.node()?, indices.node()?);
         let axis = Layout::contiguous(&node.shape)?.axis(axis)?;
         let (before, after) = (&node.shape[..axis], &node.shape[axis + 1..]);
@@ -116,15 +108,10 @@ impl AnyExpr {
             _ if k < axis => AnyExpr::coordinate(shape.clone(), k as isize),
             _ => AnyExpr::coordinate(shape.clone(), (k + count - 1) as isize),
         });
-        self.looked_up(along.collect(), outside, at)
+        self.looked_up(along.collect(), outside)
     }
 
-    pub(super) fn looked_up(
-        &self,
-        indices: Vec<AnyExpr>,
-        outside: Outside,
-        at: &'static Location<'static>,
-    ) -> Result<AnyExpr> {
+    pub(super) fn looked_up(&self, indices: Vec<AnyExpr>, outside: Outside) -> Result<AnyExpr> {
         let node = self.node()?;
         if indices.len() != node.shape.rank() {
             bail!(
@@ -144,8 +131,8 @@ impl AnyExpr {
         if let Some(axis) = node.shape.iter().position(|&n| n == 0) {
             // An empty result needs no lookup.
             return match fill {
-                _ if shape.contains(&0) => self.of_constant(0, &shape, at),
-                Some(fill) => self.of_constant(fill, &shape, at),
+                _ if shape.contains(&0) => self.of_constant(0, &shape),
+                Some(fill) => self.of_constant(fill, &shape),
                 None => bail!(
                     Shape,
                     "cannot look up {} elements of {}: axis {axis} has length 0, so choose a fill value",
@@ -154,44 +141,31 @@ impl AnyExpr {
                 ),
             };
         }
-        let mut inside = Vec::with_capacity(indices.len());
-        let mut exists: Option<AnyExpr> = None;
-        for (axis, index) in indices.iter().enumerate() {
-            let (index, valid) = Index { axis, length: node.shape[axis], at }.inside(index, &outside)?;
-            inside.push(index);
-            exists = match (exists, valid) {
-                (Some(all), Some(own)) => Some(apply(Op::And, &[&all, &own], at)),
-                (all, own) => all.or(own),
-            };
-        }
-        let found = self.found(&inside, at)?;
+        let (inside, exists) = inside(&node.shape, &indices, outside)?;
+        let found = self.found(&inside)?;
         Ok(match (exists, fill) {
             (Some(exists), Some(fill)) => {
-                apply(Op::Select, &[&exists, &found, &AnyExpr::constant(node.dtype, fill)], at)
+                apply(Op::Select, &[&exists, &found, &AnyExpr::constant(node.dtype, fill)])
             }
             _ => found,
         })
     }
 
     /// The elements at indices of i32 that are inside of their axes.
-    pub(crate) fn found(&self, indices: &[AnyExpr], at: &'static Location<'static>) -> Result<AnyExpr> {
+    pub(crate) fn found(&self, indices: &[AnyExpr]) -> Result<AnyExpr> {
         if indices.is_empty() {
             return Ok(self.clone());
         }
         let nodes = indices.iter().map(AnyExpr::node).collect::<Result<Vec<_>>>()?;
-        if let Some((line, index)) = self.numbered(&nodes, at)? {
-            return Ok(AnyExpr::new(Node::lookup(line.node()?, &[index.node()?]), at));
+        if let Some((line, index)) = self.numbered(&nodes)? {
+            return Ok(AnyExpr::new(Node::lookup(line.node()?, &[index.node()?])));
         }
-        Ok(AnyExpr::new(Node::lookup(self.node()?, &nodes), at))
+        Ok(AnyExpr::new(Node::lookup(self.node()?, &nodes)))
     }
 
     /// The table as one axis, and the number of an element along it, if several indices are computed and the table is
     /// no view. Stages may compute the numbers, so that a kernel of few bindings holds the rest.
-    fn numbered(
-        &self,
-        indices: &[&Arc<Node>],
-        at: &'static Location<'static>,
-    ) -> Result<Option<(AnyExpr, AnyExpr)>> {
+    fn numbered(&self, indices: &[&Arc<Node>]) -> Result<Option<(AnyExpr, AnyExpr)>> {
         let shape = &self.node()?.shape;
         let computed = indices.iter().filter(|index| !matches!(index.kind, NodeKind::Leaf { .. })).count();
         let line = self.view(|layout| layout.reshape(&[-1]));
@@ -199,13 +173,13 @@ impl AnyExpr {
             return Ok(None);
         }
         let number = |value: usize| AnyExpr::constant(DType::I32, value as u64);
-        let index = |axis: usize| AnyExpr::new(Ok(indices[axis].clone()), at);
+        let index = |axis: usize| AnyExpr::new(Ok(indices[axis].clone()));
         let next = |number_so_far: AnyExpr, axis: usize| {
-            let rows = apply(Op::Mul, &[&number_so_far, &number(shape[axis])], at);
+            let rows = number_so_far.op(Op::Mul, number(shape[axis]));
             // Along an axis of one element all indices are 0.
-            if shape[axis] == 1 { number_so_far } else { apply(Op::Add, &[&rows, &index(axis)], at) }
+            if shape[axis] == 1 { number_so_far } else { rows.op(Op::Add, index(axis)) }
         };
-        let first = if shape[0] == 1 { apply(Op::Mul, &[&index(0), &number(0)], at) } else { index(0) };
+        let first = if shape[0] == 1 { index(0).op(Op::Mul, number(0)) } else { index(0) };
         let all = (1..shape.rank()).fold(first, next);
         // With the shape of all indices, including those of axes of one element.
         let shapes: Vec<Shape> = indices.iter().map(|index| index.shape.clone()).collect();
@@ -213,28 +187,40 @@ impl AnyExpr {
     }
 
     /// One value of any shape, on this one's device.
-    pub(super) fn of_constant(
-        &self,
-        bits: u64,
-        shape: &Shape,
-        at: &'static Location<'static>,
-    ) -> Result<AnyExpr> {
+    pub(super) fn of_constant(&self, bits: u64, shape: &Shape) -> Result<AnyExpr> {
         let node = self.node()?;
         let layout = Layout::contiguous([])?.broadcast_to(shape)?;
-        Ok(AnyExpr::new(Ok(Node::constant(node.dtype, bits, layout, node)), at))
+        Ok(AnyExpr::new(Ok(Node::constant(node.dtype, bits, layout, node))))
     }
 }
 
+/// Indices of leading axes of a shape as i32 inside of these and, for a fill value, whether all of them were inside.
+pub(super) fn inside(
+    shape: &Shape,
+    indices: &[AnyExpr],
+    outside: Outside,
+) -> Result<(Vec<AnyExpr>, Option<AnyExpr>)> {
+    let (mut all, mut exists) = (Vec::with_capacity(indices.len()), None::<AnyExpr>);
+    for (axis, index) in indices.iter().enumerate() {
+        let (index, valid) = Index { axis, length: shape[axis] }.inside(index, outside)?;
+        all.push(index);
+        exists = match (exists, valid) {
+            (Some(all), Some(own)) => Some(all.op(Op::And, &own)),
+            (all, own) => all.or(own),
+        };
+    }
+    Ok((all, exists))
+}
+
 /// An index along an axis.
-pub(super) struct Index {
-    pub axis: usize,
-    pub length: usize,
-    pub at: &'static Location<'static>,
+struct Index {
+    axis: usize,
+    length: usize,
 }
 
 impl Index {
     /// The index as i32 inside of the axis and, for a fill value, whether it was inside.
-    pub(super) fn inside(&self, index: &AnyExpr, outside: &Outside) -> Result<(AnyExpr, Option<AnyExpr>)> {
+    fn inside(&self, index: &AnyExpr, outside: Outside) -> Result<(AnyExpr, Option<AnyExpr>)> {
         let dtype = index.dtype()?;
         if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
             bail!(Type, "an index of axis {} takes integers and got {dtype}: cast it", self.axis);
@@ -257,30 +243,29 @@ impl Index {
         let wide = if dtype.size() < 4 { DType::I32 } else { dtype };
         let number =
             |value: i128| AnyExpr::constant(wide, value as u64 & (u64::MAX >> (64 - 8 * wide.size())));
-        let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], self.at);
-        let select = |c: AnyExpr, a: &AnyExpr, b: &AnyExpr| apply(Op::Select, &[&c, a, b], self.at);
+        let select = |c: AnyExpr, a: &AnyExpr, b: &AnyExpr| apply(Op::Select, &[&c, a, b]);
         let x = index.cast(wide);
         let (zero, n) = (number(0), number(length));
-        let up = |x: &AnyExpr| select(op(Op::Lt, x, &zero), &op(Op::Add, x, &n), x);
-        if *outside == Outside::Wrapped {
+        let up = |x: &AnyExpr| select(x.op(Op::Lt, &zero), &x.op(Op::Add, &n), x);
+        if outside == Outside::Wrapped {
             if low < -length || high >= 2 * length {
-                return Ok((op(Op::RemFloor, &x, &n).cast(DType::I32), None));
+                return Ok((x.op(Op::RemFloor, &n).cast(DType::I32), None));
             }
             let x = if low < 0 { up(&x) } else { x };
-            let down = select(op(Op::Ge, &x, &n), &op(Op::Sub, &x, &n), &x);
+            let down = select(x.op(Op::Ge, &n), &x.op(Op::Sub, &n), &x);
             return Ok((if high >= length { down } else { x }.cast(DType::I32), None));
         }
         let x = if low < 0 { up(&x) } else { x };
         let last = number(length - 1);
         let (is_below, is_above) = (low < -length, high >= length);
         let nearest = match (is_below, is_above) {
-            (true, true) => apply(Op::Clamp, &[&x, &zero, &last], self.at),
-            (true, false) => op(Op::Max, &x, &zero),
-            (false, true) => op(Op::Min, &x, &last),
+            (true, true) => apply(Op::Clamp, &[&x, &zero, &last]),
+            (true, false) => x.op(Op::Max, &zero),
+            (false, true) => x.op(Op::Min, &last),
             (false, false) => x.clone(),
         };
         // Outside elements were replaced by the nearest, and become the fill value.
-        let valid = (fills && (is_below || is_above)).then(|| op(Op::Eq, &x, &nearest));
+        let valid = (fills && (is_below || is_above)).then(|| x.op(Op::Eq, &nearest));
         Ok((nearest.cast(DType::I32), valid))
     }
 }

@@ -1,7 +1,7 @@
 //! Expressions, as programs build them: the public face of the graph of [`ir`](crate::ir).
 //!
 //! Each file uses only those before it: [`axes`] and [`compat`]; the builder ([`any`]); its typed face ([`build`]) and
-//! the construction of reductions ([`mod@reduce`]); everything else that builds, and printing ([`mod@print`]); products
+//! the construction of reductions ([`mod@reduce`]); methods of both faces ([`both`]); everything else that builds, and printing ([`mod@print`]); products
 //! by an equation ([`einsum`]); [`sorting`], [`searching`] and [`selecting`] by it, and [`scattering`] by that; and the list of [`ops`].
 
 mod any;
@@ -33,6 +33,7 @@ mod views;
 pub use any::AnyExpr;
 pub(crate) use any::apply;
 pub use axes::{Axes, IntoAxes};
+pub(crate) use both::{Face, built, element, on_both, typed, untyped};
 pub use build::{Expr, IntoExpr};
 pub use compat::warn_on_reinterpreted_shapes;
 pub use composed::{Composition, compositions};

@@ -1,7 +1,5 @@
 //! The op table as data, and ops by name: for interpreters, tests and documentation.
 
-use std::panic::Location;
-
 use super::any::apply;
 use super::composed::compositions;
 use super::{AnyExpr, Expr};
@@ -82,16 +80,15 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn call(name: &str, operands: &[AnyExpr]) -> AnyExpr {
-        let at = Location::caller();
         if let Some(row) = ROWS.iter().find(|row| row.name == name) {
-            return apply(row.op, operands, at);
+            return apply(row.op, operands);
         }
         match compositions().find(|function| function.name == name) {
             Some(function) => function.call(operands),
             None => {
                 let unknown = || Error::new(ErrorKind::Operation, format!("no operation is called '{name}'"));
                 let first = operands.iter().find_map(|operand| operand.node().err());
-                AnyExpr::new(Err(first.unwrap_or_else(unknown)), at)
+                AnyExpr::mistake(first.unwrap_or_else(unknown))
             }
         }
     }
@@ -117,7 +114,7 @@ impl<R: Element> Expr<R> {
         Expr::face(match result.dtype() {
             Ok(gives) if gives != R::DTYPE => {
                 let text = format!("{name} of {} gives {gives} and not {}", T::DTYPE, R::DTYPE);
-                AnyExpr::new(Err(Error::new(ErrorKind::Operation, text)), Location::caller())
+                AnyExpr::mistake(Error::new(ErrorKind::Operation, text))
             }
             _ => result,
         })

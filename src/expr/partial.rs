@@ -1,12 +1,11 @@
 //! Reductions in parts: the values of blocks, and the join of all parts' values.
 
-use std::panic::Location;
 use std::sync::Arc;
 
 use super::AnyExpr;
-use super::any::or_mistake;
 use super::axes::IntoAxes;
-use super::reduce::{Part, Ranges, ReduceOptions, Value};
+use super::both::built;
+use super::reduce::{Part, Ranges, ReduceOptions};
 use super::reductions::Reduction;
 use crate::error::{Result, bail};
 use crate::ir::{BLOCK, Node, ReduceAxes, ReduceOp};
@@ -45,10 +44,9 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn reduce_partial(&self, name: &str, axes: impl IntoAxes, block: usize) -> AnyExpr {
-        let at = Location::caller();
-        let build = || -> Result<AnyExpr> {
+        built(|| {
             let part = Part::Blocks(block);
-            let (reduction, ranges) = self.part(name, axes, ReduceOptions::default(), part, at)?;
+            let (reduction, ranges) = self.part(name, axes, ReduceOptions::default(), part)?;
             let powers = std::iter::successors(Some(BLOCK), |power| power.checked_mul(BLOCK));
             if !powers.into_iter().any(|power| power == block) {
                 bail!(
@@ -58,9 +56,8 @@ impl AnyExpr {
             }
             // The steps after the reduction belong to the join.
             (reduction.compose)(&ranges, &ranges.values());
-            Ok(ranges.only()?.any)
-        };
-        or_mistake(build(), at)
+            ranges.only()
+        })
     }
 
     /// The second part of a reduction: the result from the values of all blocks
@@ -85,14 +82,12 @@ impl AnyExpr {
         count: usize,
         options: ReduceOptions,
     ) -> AnyExpr {
-        let at = Location::caller();
-        let build = || -> Result<AnyExpr> {
-            let (reduction, ranges) = self.part(name, axes, options, Part::Join(count), at)?;
+        built(|| {
+            let (reduction, ranges) = self.part(name, axes, options, Part::Join(count))?;
             let value = (reduction.compose)(&ranges, &ranges.values());
             ranges.only()?;
             ranges.finish(&value, self.dtype()?)
-        };
-        or_mistake(build(), at)
+        })
     }
 
     fn part(
@@ -101,22 +96,20 @@ impl AnyExpr {
         axes: impl IntoAxes,
         options: ReduceOptions,
         part: Part,
-        at: &'static Location<'static>,
     ) -> Result<(Reduction, Ranges)> {
         self.node()?;
         let reduction = Reduction::of(name)?;
         if reduction.keeps_shape || matches!(name, "argmin" | "argmax") {
             bail!(Operation, "{name} cannot be joined from the values of blocks: reduce the whole tensor");
         }
-        let ranges =
-            Ranges::new(reduction.name, reduction.class, self, &axes.into_axes(), options, part, at)?;
+        let ranges = Ranges::new(reduction.name, reduction.class, self, &axes.into_axes(), options, part)?;
         Ok((reduction, ranges))
     }
 }
 
 impl Ranges {
     /// The one value that the composition reduced.
-    fn only(&self) -> Result<Value> {
+    fn only(&self) -> Result<AnyExpr> {
         match self.made.take().as_slice() {
             [value] => Ok(value.clone()),
             all => bail!(

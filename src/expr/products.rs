@@ -3,11 +3,11 @@
 //! Every axis has a label. Labels that both operands have and the result lacks are contracted. That is one node, with
 //! the order of additions of [`CHUNK`](crate::ir::CHUNK).
 
-use std::panic::Location;
 use std::sync::Arc;
 
+use super::both::on_both;
 use super::{AnyExpr, Expr, IntoExpr, ReduceOptions};
-use crate::dtype::{DType, Kind, Numeric};
+use crate::dtype::{DType, Element, Kind, Numeric};
 use crate::error::{Result, bail};
 use crate::ir::{LONGEST_PRODUCT, Node, Scalar};
 use crate::layout::{AxisIndex, Layout, Shape};
@@ -25,16 +25,11 @@ pub(super) struct Labelled {
 /// The type of the operands, and the device.
 pub(super) struct Call {
     dtype: DType,
-    at: &'static Location<'static>,
 }
 
 impl Call {
     /// Checks the types of some operands.
-    pub(super) fn new(
-        name: &'static str,
-        operands: &[&AnyExpr],
-        at: &'static Location<'static>,
-    ) -> Result<Call> {
+    pub(super) fn new(name: &'static str, operands: &[&AnyExpr]) -> Result<Call> {
         let types = operands.iter().map(|operand| operand.dtype()).collect::<Result<Vec<DType>>>()?;
         let Some(&dtype) = types.first() else { bail!(Operation, "{name} takes an operand at least") };
         if let Some(other) = types.iter().find(|&&other| other != dtype) {
@@ -46,7 +41,7 @@ impl Call {
         if dtype.kind() == Kind::Bool {
             bail!(Operation, "{name} takes floats and integers, not bool: cast first");
         }
-        Ok(Call { dtype, at })
+        Ok(Call { dtype })
     }
 
     /// An operand whose axes have some labels.
@@ -56,9 +51,7 @@ impl Call {
 
     /// A result with its axes in the order of some labels, in the operands' type.
     pub(super) fn finish(&self, result: Labelled, labels: &[Label]) -> Result<AnyExpr> {
-        let result = result.over(labels)?;
-        let cast = AnyExpr::new(Ok(result), self.at).cast(self.dtype);
-        Ok(AnyExpr::new(cast.node().cloned(), self.at))
+        Ok(AnyExpr::new(result.over(labels)).cast(self.dtype))
     }
 
     /// The product of two operands, with some common labels contracted, in order.
@@ -66,22 +59,16 @@ impl Call {
         let own = left.labels.iter().chain(right.labels.iter().filter(|label| !left.labels.contains(label)));
         let kept: Vec<Label> = own.copied().filter(|label| !contracted.contains(label)).collect();
         if contracted.is_empty() {
-            let factors = [left, right].map(|own| AnyExpr::new(own.over(&kept), self.at));
+            let factors = [left, right].map(|own| AnyExpr::new(own.over(&kept)));
             return Ok(Labelled { any: AnyExpr::call("mul", &factors), labels: kept });
         }
         let all = [kept.as_slice(), contracted].concat();
         // One axis is contracted. If several do not merge to one, the operand is stored.
         let merged = |own: &Labelled| -> Result<AnyExpr> {
-            let any = AnyExpr::new(own.over(&all), self.at);
+            let any = AnyExpr::new(own.over(&all));
             let shape = any.shape()?;
             let products: usize = shape[kept.len()..].iter().product();
-            let lengths: Vec<isize> =
-                shape[..kept.len()].iter().chain([&products]).map(|&n| n as isize).collect();
-            let merged = any.reshape(&lengths);
-            match merged.node() {
-                Ok(_) => Ok(merged),
-                Err(_) => Ok(AnyExpr::new(any.node().map(Node::laid_out), self.at).reshape(&lengths)),
-            }
+            Ok(any.reshaped([&shape[..kept.len()], &[products]].concat()))
         };
         Ok(Labelled { any: self.sum(&merged(left)?, &merged(right)?)?, labels: kept })
     }
@@ -96,7 +83,7 @@ impl Call {
         }
         if n <= LONGEST_PRODUCT {
             let sums = Node::contract(axis, [left.node()?, right.node()?])?;
-            return Ok(AnyExpr::new(Ok(sums), self.at).squeeze(-1));
+            return Ok(AnyExpr::new(Ok(sums)).squeeze(-1));
         }
         let whole = n - n % LONGEST_PRODUCT;
         let mut parts = Vec::new();
@@ -104,8 +91,7 @@ impl Call {
             let part = |own: &AnyExpr| -> Result<AnyExpr> {
                 let last = [range.len().div_ceil(LONGEST_PRODUCT), range.len().min(LONGEST_PRODUCT)];
                 let shape = own.shape()?;
-                let lengths: Vec<isize> = shape[..axis].iter().chain(&last).map(|&n| n as isize).collect();
-                Ok(own.slice(-1, range.start as isize..range.end as isize).reshape(lengths))
+                Ok(own.slice(-1, range.clone()).reshape([&shape[..axis], &last].concat()))
             };
             parts.push(self.sum(&part(left)?, &part(right)?)?);
         }
@@ -243,79 +229,45 @@ impl Pair<'_> {
     }
 }
 
-macro_rules! products {
-    ($($(#[$doc:meta])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal,
-        |$pair:ident| $body:expr;)*) => {
-        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The
-        /// products of a result are added 64 in sequence, and the sums of these again, so that its bits depend on their
-        /// number alone.
-        impl AnyExpr {$(
-            $(#[$doc])+
-            ///
-            /// Contracted axes of different lengths, and operands of different types, are errors.
-            ///
-            /// ```
-            /// # use zerostride::AnyExpr;
-            /// # let device = zerostride::Device::cpu();
-            /// let x = AnyExpr::from(device.upload(&[1, 2, 3, 4], [2, 2])?);
-            /// let v = AnyExpr::from(device.upload(&[1, 10], [2])?);
-            #[doc = concat!("assert_eq!(", $eg, ".to_vec::<i32>()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, other: impl Into<AnyExpr>, $($arg: $t),*) -> AnyExpr {
-                let (other, at) = (&other.into(), Location::caller());
-                let product = || {
-                    let shapes = [self.shape()?, other.shape()?];
-                    let (name, operands) = (stringify!($name), [self, other]);
-                    let $pair = Pair { name, operands, shapes, call: Call::new(name, &operands, at)? };
-                    $body
-                };
-                product().unwrap_or_else(|error| AnyExpr::new(Err(error), at))
-            }
-        )*}
-
-        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The
-        /// products of a result are added 64 in sequence, and the sums of these again, so that its bits depend on their
-        /// number alone.
-        impl<T: Numeric> Expr<T> {$(
-            $(#[$doc])+
-            ///
-            /// Contracted axes of different lengths, and operands of different types, are errors.
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            /// let x = device.upload(&[1, 2, 3, 4], [2, 2])?;
-            /// let v = device.upload(&[1, 10], [2])?;
-            #[doc = concat!("assert_eq!(", $eg, ".to_vec()?, ", $to, ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, other: impl IntoExpr<T>, $($arg: $t),*) -> Expr<T> {
-                Expr::face(self.any.$name(other.into_expr(), $($arg),*))
-            }
-        )*}
-    };
+impl AnyExpr {
+    /// The product with another operand.
+    fn by(
+        &self,
+        name: &'static str,
+        other: &AnyExpr,
+        product: impl FnOnce(Pair<'_>) -> Result<AnyExpr>,
+    ) -> Result<AnyExpr> {
+        let (shapes, operands) = ([self.shape()?, other.shape()?], [self, other]);
+        product(Pair { name, operands, shapes, call: Call::new(name, &operands)? })
+    }
 }
-products! {
+
+on_both! {
+    /// Products of matrices and tensors. Contracted axes of different lengths, and operands of different types, are
+    /// errors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The products of a result are added 64
+    /// in sequence, and the sums of these again, so that its bits depend on their number alone.
+    examples of i32 ["[1, 10], [2]", "let y = device.upload(&[1, 2, 3, 4], [2, 2])?;"];
+
     /// The product of matrices: rows along the last two axes of this, columns of the other. Earlier axes are batches
     /// and broadcast. An operand of one axis is a row on the left, or a column on the right, and the result lacks that
     /// axis (NumPy, PyTorch, array API).
     #[doc(alias = "gemm")]
     #[doc(alias = "mm")]
     #[doc(alias = "bmm")]
-    matmul(), "x.matmul(&v)" => "[21, 43]", |pair| pair.matmul();
+    matmul(; other) -> T where Numeric, "x.matmul(&y)" => "[31, 42]", |x| x.by("matmul", other, |pair| pair.matmul());
     /// The sum of products along the last axis of this and the second-last of the other, or its only one (NumPy `dot`).
     /// For vectors and matrices it is [`matmul`](Self::matmul).
-    dot(), "v.dot(&v)" => "[101]", |pair| pair.dot();
+    dot(; other) -> T where Numeric, "x.dot(&x)" => "[101]", |x| x.by("dot", other, |pair| pair.dot());
     /// The sum of products along an axis of both. The other axes broadcast (array API).
     #[doc(alias = "inner")]
-    vecdot(axis: impl AxisIndex), "x.vecdot(&v, -1)" => "[21, 43]", |pair| pair.vecdot(axis.signed());
+    vecdot(; other, axis: impl AxisIndex) -> T where Numeric, "x.vecdot(&y, -1)" => "[21, 43]",
+        |x| x.by("vecdot", other, |pair| pair.vecdot(axis.signed()));
     /// The sum of products over pairs of axes, one of each operand. The result has the other axes of this, then those
     /// of the other (NumPy, array API).
-    tensordot(axes: impl IntoIterator<Item = [impl AxisIndex; 2]>), "x.tensordot(&x, [[0, 0]])" => "[10, 14, 14, 20]",
-        |pair| pair.tensordot(&axes.into_iter().map(|two| two.map(|axis| axis.signed())).collect::<Vec<_>>());
+    tensordot(; other, axes: impl IntoIterator<Item = [impl AxisIndex; 2]>) -> T where Numeric, "x.tensordot(&y, [[0, 0]])" => "[31, 42]",
+        let axes = axes.into_iter().map(|two| two.map(|axis| axis.signed())).collect::<Vec<_>>(),
+        |x| x.by("tensordot", other, |pair| pair.tensordot(&axes));
     /// Each element of a vector times each of another (NumPy, array API).
     #[doc(alias = "ger")]
-    outer(), "v.outer(&v)" => "[1, 10, 10, 100]", |pair| pair.outer();
+    outer(; other) -> T where Numeric, "x.outer(&x)" => "[1, 10, 10, 100]", |x| x.by("outer", other, |pair| pair.outer());
 }

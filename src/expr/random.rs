@@ -1,7 +1,6 @@
 //! Random numbers: expressions of a key and a shape. The place of an element alone decides its value.
 
-use std::panic::Location;
-
+use super::both::built;
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Float};
 use crate::error::{Result, bail};
@@ -83,7 +82,6 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn random_bits(shape: impl Into<Shape>, key: impl Into<Key>) -> AnyExpr {
-        let at = Location::caller();
         let bits = || {
             let shape = shape.into();
             let count = shape.count()?;
@@ -101,7 +99,7 @@ impl AnyExpr {
             };
             Node::op(Op::Random, DType::U32, &[&place, &half(key)?, &half(key >> 32)?])
         };
-        AnyExpr::new(bits(), at)
+        AnyExpr::new(bits())
     }
 
     /// Random numbers of a float type, from 0 to below 1 ([`Expr::uniform`]).
@@ -118,33 +116,29 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn uniform(dtype: DType, shape: impl Into<Shape>, key: impl Into<Key>) -> AnyExpr {
-        let (at, shape, key) = (Location::caller(), shape.into(), key.into());
+        let (shape, key) = (shape.into(), key.into());
         let word = Expr::<u32>::random_bits(shape.clone(), key);
-        match dtype {
-            DType::F32 => unit(&word).into(),
-            // As many bits as the type holds for all such numbers, so that none is rounded up to 1.
-            DType::F16 => unit(&(word & 0xffe0_0000)).any.cast(dtype),
-            DType::BF16 => unit(&(word & 0xff00_0000)).any.cast(dtype),
-            DType::F64 => {
-                let count = shape.count().unwrap_or(usize::MAX);
-                let words = Expr::<u32>::random_bits([count, 2], key);
-                let lengths: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
-                let half = |i: isize, shift: u32| {
-                    let own = words.slice(1, i..i + 1).reshape(&lengths);
-                    (own >> shift).cast::<f64>()
-                };
-                ((half(0, 5) * 67_108_864.0 + half(1, 6)) * (1.0 / 9_007_199_254_740_992.0)).into()
-            }
-            _ => {
-                let mistake = || {
-                    bail!(
-                        Operation,
-                        "no uniform numbers of {dtype}: draw floats or random_bits, and cast them"
-                    )
-                };
-                AnyExpr::new(mistake(), at)
-            }
-        }
+        built(|| {
+            Ok(match dtype {
+                DType::F32 => unit(&word).into(),
+                // As many bits as the type holds for all such numbers, so that none is rounded up to 1.
+                DType::F16 => unit(&(word & 0xffe0_0000)).any.cast(dtype),
+                DType::BF16 => unit(&(word & 0xff00_0000)).any.cast(dtype),
+                DType::F64 => {
+                    let count = shape.count().unwrap_or(usize::MAX);
+                    let words = Expr::<u32>::random_bits([count, 2], key);
+                    let half = |i: isize, shift: u32| {
+                        let own = words.slice(1, i..i + 1).reshape(&shape);
+                        (own >> shift).cast::<f64>()
+                    };
+                    ((half(0, 5) * 67_108_864.0 + half(1, 6)) * (1.0 / 9_007_199_254_740_992.0)).into()
+                }
+                _ => bail!(
+                    Operation,
+                    "no uniform numbers of {dtype}: draw floats or random_bits, and cast them"
+                ),
+            })
+        })
     }
 }
 
@@ -264,7 +258,7 @@ impl Expr<f32> {
 /// The first 24 bits of words, as numbers from 0 to below 1.
 fn unit(bits: &Expr<u32>) -> Expr<f32> {
     let node = bits.any.node().and_then(|node| Node::op(Op::Unit, DType::F32, &[node]));
-    Expr::face(AnyExpr::new(node, Location::caller()))
+    Expr::face(AnyExpr::new(node))
 }
 
 /// A polynomial, its coefficients the highest power first.

@@ -1,14 +1,12 @@
 //! The construction of reductions from reduce ops: axes in runs, ranges without elements or with one, types.
 
 use std::cell::RefCell;
-use std::ops::{Add, Div, Mul, Range, Sub};
-use std::panic::Location;
+use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::AnyExpr;
-use super::any::apply;
 use super::axes::Axes;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorKind, Result, bail};
@@ -99,8 +97,7 @@ pub(super) struct Ranges {
     pub options: ReduceOptions,
     part: Part,
     /// The values that the composition has reduced so far, if a part is built.
-    pub made: RefCell<Vec<Value>>,
-    at: &'static Location<'static>,
+    pub made: RefCell<Vec<AnyExpr>>,
 }
 
 /// The part of a reduction that is built.
@@ -113,13 +110,6 @@ pub(super) enum Part {
     Join(usize),
 }
 
-/// A value of a composition, with the operators that rows of the table use.
-#[derive(Clone)]
-pub(super) struct Value {
-    pub any: AnyExpr,
-    at: &'static Location<'static>,
-}
-
 impl Ranges {
     /// `any` of a type of `class` over `axes`, or the first mistake.
     pub(super) fn new(
@@ -129,7 +119,6 @@ impl Ranges {
         axes: &Axes,
         options: ReduceOptions,
         part: Part,
-        at: &'static Location<'static>,
     ) -> Result<Ranges> {
         let node = any.node()?;
         class.check(name, node.dtype)?;
@@ -138,7 +127,7 @@ impl Ranges {
         }
         let axes = axes.of(&node.shape, name)?;
         let operand = any.cast(node.dtype.accumulating()).node()?.clone();
-        Ok(Ranges { name, operand, axes, options, part, made: RefCell::default(), at })
+        Ok(Ranges { name, operand, axes, options, part, made: RefCell::default() })
     }
 
     pub(super) fn shape(&self) -> &Shape {
@@ -158,34 +147,30 @@ impl Ranges {
     }
 
     /// The operand.
-    pub(super) fn values(&self) -> Value {
-        self.value(Ok(self.operand.clone()))
-    }
-
-    fn value(&self, node: Result<Arc<Node>>) -> Value {
-        Value { any: AnyExpr::new(node, self.at), at: self.at }
+    pub(super) fn values(&self) -> AnyExpr {
+        AnyExpr::new(Ok(self.operand.clone()))
     }
 
     /// A number as a constant of the accumulating type.
-    pub(super) fn number(&self, value: f64) -> Value {
+    pub(super) fn number(&self, value: f64) -> AnyExpr {
         let bits = match self.operand.dtype {
             DType::F64 => value.to_bits(),
             _ => (value as f32).to_bits().into(),
         };
-        Value { any: AnyExpr::constant(self.operand.dtype, bits), at: self.at }
+        AnyExpr::constant(self.operand.dtype, bits)
     }
 
     /// The number of elements of a range.
-    pub(super) fn n(&self) -> Value {
+    pub(super) fn n(&self) -> AnyExpr {
         // Rounded once: an f64 holds every element count exactly.
         self.number(self.count() as f64)
     }
 
     /// One value for each range of `values`, which has the operand's shape. The axes keep length 1.
-    pub(super) fn reduce(&self, op: ReduceOp, values: &Value) -> Value {
-        let value = self.value(match self.part {
-            Part::Whole => return self.value(values.any.node().and_then(|node| self.reduced(op, node))),
-            Part::Blocks(length) => values.any.node().and_then(|node| self.blocks(op, node, length)),
+    pub(super) fn reduce(&self, op: ReduceOp, values: &AnyExpr) -> AnyExpr {
+        let value = AnyExpr::new(match self.part {
+            Part::Whole => return AnyExpr::new(values.node().and_then(|node| self.reduced(op, node))),
+            Part::Blocks(length) => values.node().and_then(|node| self.blocks(op, node, length)),
             Part::Join(_) => self.reduced(op, &self.operand),
         });
         self.made.borrow_mut().push(value.clone());
@@ -261,8 +246,8 @@ impl Ranges {
     }
 
     /// The values of each range so far, along the one axis.
-    pub(super) fn scan(&self, op: ReduceOp) -> Value {
-        self.value(self.scanned(op))
+    pub(super) fn scan(&self, op: ReduceOp) -> AnyExpr {
+        AnyExpr::new(self.scanned(op))
     }
 
     fn scanned(&self, op: ReduceOp) -> Result<Arc<Node>> {
@@ -286,8 +271,8 @@ impl Ranges {
     }
 
     /// The result of a composition: of type `gives`, and without the axes unless they are kept.
-    pub(super) fn finish(&self, value: &Value, gives: DType) -> Result<AnyExpr> {
-        let any = value.any.cast(gives);
+    pub(super) fn finish(&self, value: &AnyExpr, gives: DType) -> Result<AnyExpr> {
+        let any = value.cast(gives);
         any.node()?;
         if self.options.keepdim {
             return Ok(any);
@@ -295,20 +280,18 @@ impl Ranges {
         let squeezed = any.node()?.view(&|layout: &Layout| {
             self.axes.iter().rev().try_fold(layout.clone(), |layout, &axis| layout.squeeze(axis as isize))
         });
-        Ok(AnyExpr::new(squeezed, self.at))
+        Ok(AnyExpr::new(squeezed))
     }
 
     /// A count of elements, as u32. An error if it may exceed u32.
-    pub(super) fn counts(&self, values: &Value) -> Value {
+    pub(super) fn counts(&self, values: &AnyExpr) -> AnyExpr {
         if self.count() as u64 <= u32::MAX.into() {
             return values.clone();
         }
-        let text = format!(
-            "{} of {} has more than 2^32 - 1 elements in a range, and counts are u32",
-            self.name,
-            self.shape()
-        );
-        self.value(Err(Error::new(ErrorKind::Overflow, text)))
+        let (name, shape) = (self.name, self.shape());
+        let text =
+            format!("{name} of {shape} has more than 2^32 - 1 elements in a range, and counts are u32");
+        AnyExpr::mistake(Error::new(ErrorKind::Overflow, text))
     }
 }
 
@@ -317,76 +300,11 @@ fn constant(like: &Arc<Node>, dtype: DType, bits: u64, shape: &Shape) -> Result<
     Ok(Node::constant(dtype, bits, Layout::contiguous([])?.broadcast_to(shape)?, like))
 }
 
-impl Value {
-    fn op(op: Op, operands: &[&Value]) -> Value {
-        let at = operands[0].at;
-        let all: SmallVec<[&AnyExpr; 3]> = operands.iter().map(|value| &value.any).collect();
-        Value { any: apply(op, &all, at), at }
-    }
-
-    pub(super) fn map(&self, op: Op) -> Value {
-        Value::op(op, &[self])
-    }
-
-    pub(super) fn max(&self, other: &Value) -> Value {
-        Value::op(Op::Max, &[self, other])
-    }
-
-    /// `a` where this is infinite, otherwise `b`.
-    pub(super) fn where_infinite(&self, a: &Value, b: &Value) -> Value {
-        Value::op(Op::Select, &[&self.map(Op::IsInf), a, b])
-    }
-
-    /// Whether elements are not 0, by their bits, as 0 and 1.
-    pub(super) fn nonzero(&self) -> Value {
-        let truth = match self.any.dtype() {
-            Ok(DType::Bool) => self.any.clone(),
-            Ok(dtype) => apply(Op::Ne, &[&self.any, &AnyExpr::constant(dtype, 0)], self.at),
-            Err(_) => self.any.clone(),
-        };
-        Value { any: truth.cast(DType::U32), at: self.at }
-    }
-}
-
-macro_rules! operators {
-    ($($trait:ident $method:ident)*) => {$(
-        impl $trait for &Value {
-            type Output = Value;
-            fn $method(self, other: &Value) -> Value {
-                Value::op(Op::$trait, &[self, other])
-            }
-        }
-    )*};
-}
-operators! { Add add Sub sub Mul mul Div div }
-
-impl AnyExpr {
-    /// The sum over the axes along which `shape` would stretch to this one's shape: the adjoint of
-    /// [`broadcast_to`](Self::broadcast_to), as gradients need it (PyTorch `sum_to_size`).
-    pub(super) fn summed_to(&self, shape: &Shape, at: &'static Location<'static>) -> Result<AnyExpr> {
-        Class::Numeric.check("sum_to", self.dtype()?)?;
-        let own = self.shape()?;
-        let mistake =
-            |why: String| Err(Error::new(ErrorKind::Shape, format!("cannot sum {own} to {shape}: {why}")));
-        let Some(lead) = own.rank().checked_sub(shape.rank()) else {
-            return mistake(format!("it has {} axes and the target {}", own.rank(), shape.rank()));
-        };
-        let mut axes: SmallVec<[isize; 6]> = (0..lead as isize).collect();
-        for (axis, (&n, &target)) in (lead..).zip(own[lead..].iter().zip(shape.iter())) {
-            match target {
-                _ if target == n => {}
-                1 => axes.push(axis as isize),
-                _ => return mistake(format!("axis {axis} has length {n} and the target {target}")),
-            }
-        }
-        if axes.is_empty() {
-            return Ok(self.clone());
-        }
-        let options = ReduceOptions::default().keepdim();
-        let axes = super::axes::IntoAxes::into_axes(axes.as_slice());
-        let ranges = Ranges::new("sum_to", Class::Numeric, self, &axes, options, Part::Whole, at)?;
-        let sum = ranges.finish(&ranges.reduce(ReduceOp::Sum, &ranges.values()), self.dtype()?)?;
-        let leading = |layout: &Layout| (0..lead).try_fold(layout.clone(), |layout, _| layout.squeeze(0));
-        Ok(AnyExpr::new(sum.node()?.view(&leading), at))
-    }
+/// Whether elements are not 0, by their bits, as 0 and 1.
+pub(super) fn nonzero(x: &AnyExpr) -> AnyExpr {
+    let truth = match x.dtype() {
+        Ok(DType::Bool) | Err(_) => x.clone(),
+        Ok(dtype) => x.op(Op::Ne, AnyExpr::constant(dtype, 0)),
+    };
+    truth.cast(DType::U32)
 }

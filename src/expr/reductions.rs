@@ -5,14 +5,13 @@
 //! and the documentation are made from the rows, which are grouped by types. In a composition, `x` is the operand in
 //! the type that accumulates and `r` its ranges. The result is cast once, at the end.
 
-use std::panic::Location;
-
-use super::any::or_mistake;
 use super::axes::IntoAxes;
-use super::reduce::{Class, Part, Ranges, ReduceOptions, Value};
+use super::both::built;
+use super::both::on_both;
+use super::reduce::{Class, Part, Ranges, ReduceOptions, nonzero};
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Float, Numeric};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, bail};
 use crate::ir::{Op, ReduceOp};
 use crate::layout::{AxisIndex, Shape};
 
@@ -34,7 +33,7 @@ pub struct Reduction {
     pub keeps_shape: bool,
     pub(super) class: Class,
     gives: Option<DType>,
-    pub(super) compose: fn(&Ranges, &Value) -> Value,
+    pub(super) compose: fn(&Ranges, &AnyExpr) -> AnyExpr,
 }
 
 impl Reduction {
@@ -47,23 +46,6 @@ impl Reduction {
     /// The element type of the result for operands of type `dtype`, if it takes them.
     pub fn result(&self, dtype: DType) -> Option<DType> {
         self.class.takes(dtype).then(|| self.gives.unwrap_or(dtype))
-    }
-
-    fn call(
-        &self,
-        operand: &AnyExpr,
-        axes: impl IntoAxes,
-        options: ReduceOptions,
-        at: &'static Location<'static>,
-    ) -> AnyExpr {
-        let build = || -> Result<AnyExpr> {
-            let options = ReduceOptions { keepdim: options.keepdim || self.keeps_shape, ..options };
-            let ranges =
-                Ranges::new(self.name, self.class, operand, &axes.into_axes(), options, Part::Whole, at)?;
-            let gives = self.gives.unwrap_or(operand.dtype()?);
-            ranges.finish(&(self.compose)(&ranges, &ranges.values()), gives)
-        };
-        or_mistake(build(), at)
     }
 }
 
@@ -99,50 +81,56 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn reduce(&self, name: &str, axes: impl IntoAxes, options: ReduceOptions) -> AnyExpr {
-        let at = Location::caller();
-        match self.node().and_then(|_| Reduction::of(name)) {
-            Ok(reduction) => reduction.call(self, axes, options, at),
-            Err(error) => AnyExpr::new(Err(error), at),
-        }
+        built(|| self.reduced(name, axes, options))
     }
 
-    /// The sums that reduce this expression to `shape`, if `shape` could be [broadcast](Self::broadcast_to) to this
-    /// one's: over the axes that `shape` lacks, and those where it has length 1 ([`Expr::sum_to`]).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 2, 3, 4, 5, 6], [2, 3])?);
-    /// assert_eq!(x.sum_to([3]).to_vec::<i32>()?, [5, 7, 9]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn sum_to(&self, shape: impl Into<Shape>) -> AnyExpr {
-        let at = Location::caller();
-        or_mistake(self.summed_to(&shape.into(), at), at)
+    fn reduced(&self, name: &str, axes: impl IntoAxes, options: ReduceOptions) -> Result<AnyExpr> {
+        let dtype = self.dtype()?;
+        let Reduction { name, keeps_shape, class, gives, compose, .. } = Reduction::of(name)?;
+        let options = ReduceOptions { keepdim: options.keepdim || keeps_shape, ..options };
+        let ranges = Ranges::new(name, class, self, &axes.into_axes(), options, Part::Whole)?;
+        ranges.finish(&compose(&ranges, &ranges.values()), gives.unwrap_or(dtype))
+    }
+
+    fn summed_to(&self, shape: &Shape) -> Result<AnyExpr> {
+        Class::Numeric.check("sum_to", self.dtype()?)?;
+        let own = self.shape()?;
+        let Some(lead) = own.rank().checked_sub(shape.rank()) else {
+            bail!(
+                Shape,
+                "cannot sum {own} to {shape}: it has {} axes and the target {}",
+                own.rank(),
+                shape.rank()
+            );
+        };
+        let mut axes: Vec<usize> = (0..lead).collect();
+        for (axis, (&n, &target)) in (lead..).zip(own[lead..].iter().zip(shape.iter())) {
+            match target {
+                _ if target == n => {}
+                1 => axes.push(axis),
+                _ => bail!(
+                    Shape,
+                    "cannot sum {own} to {shape}: axis {axis} has length {n} and the target {target}"
+                ),
+            }
+        }
+        if axes.is_empty() {
+            return Ok(self.clone());
+        }
+        let sum = self.reduced("sum", axes, ReduceOptions::default().keepdim())?;
+        Ok((0..lead).fold(sum, |sum, _| sum.squeeze(0)))
     }
 }
 
-impl<T: Numeric> Expr<T> {
+on_both! {
+    /// Reductions to a shape.
+    examples of f32 ["[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3]"];
+
     /// The sums that reduce this expression to `shape`, if `shape` could be [broadcast](Self::broadcast_to) to this
     /// one's: over the axes that `shape` lacks, and those where it has length 1. It is the adjoint of a broadcast: it
     /// computes an operand's gradient from the result's (PyTorch `sum_to_size`).
-    ///
-    /// ```
-    /// use zerostride::Device;
-    ///
-    /// let device = Device::cpu();
-    /// let gradient = device.upload(&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
-    /// assert_eq!(gradient.sum_to([2, 1]).to_vec()?, [6.0, 15.0]);
-    ///
-    /// let error = gradient.sum_to([2]).eval().unwrap_err();
-    /// assert_eq!(error.message(), "cannot sum [2, 3] to [2]: axis 1 has length 3 and the target 2");
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn sum_to(&self, shape: impl Into<Shape>) -> Expr<T> {
-        Expr::face(self.any.sum_to(shape))
-    }
+    sum_to(shape: impl Into<Shape>) -> T where Numeric, "x.sum_to([2, 1])" => "[6.0, 15.0]",
+        let shape = shape.into(), |x| x.summed_to(&shape);
 }
 
 macro_rules! gives {
@@ -169,77 +157,24 @@ macro_rules! reduced {
             compose: |$r, $x| $body,
         }),*];
 
-        impl AnyExpr {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($name), "(1", $(", ", stringify!($eg),)? ");")]
-            #[doc = concat!("assert_eq!(y.to_vec::<", typed!($gives), ">()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> AnyExpr {
-                self.reduce(stringify!($name), axes, ReduceOptions::default()$(.correction($correction))?)
-            }
-
+        on_both! {
+            /// Reductions, from their table.
+            impl [$($generic)*] $t;
+            $($(#[doc = $doc])+
+            $name(axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> $gives,
+                of f32 [concat!(stringify!([$($from),+]), ", [2, 2]")],
+                concat!("x.", stringify!($name), "(1", $(", ", stringify!($eg),)? ")") => stringify!([$($to),+]),
+                |x| x.reduced(stringify!($name), axes, ReduceOptions::default()$(.correction($correction))?);
             #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") where reduced axes stay, with length 1.")]
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($keepdim), "(1", $(", ", stringify!($eg),)? ");")]
-            /// assert_eq!(y.shape()?, &[2, 1]);
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $keepdim(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> AnyExpr {
-                let options = ReduceOptions::default().keepdim()$(.correction($correction))?;
-                self.reduce(stringify!($name), axes, options)
-            }
-        )*}
-
-        /// Reductions, from their table.
-        impl $($generic)* Expr<$t> {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = x.", stringify!($name), "(1", $(", ", stringify!($eg),)? ");")]
-            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> Expr<$gives> {
-                Expr::face(self.any.$name(axes $(, $correction)?))
-            }
-
-            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") where reduced axes stay, with length 1.")]
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = x.", stringify!($keepdim), "(1", $(", ", stringify!($eg),)? ");")]
-            /// assert_eq!(y.shape()?, &[2, 1]);
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $keepdim(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> Expr<$gives> {
-                Expr::face(self.any.$keepdim(axes $(, $correction)?))
-            }
-        )*}
-    };
-}
-
-/// The type of the results of an example, for the untyped face.
-macro_rules! typed {
-    (T) => {
-        "f32"
-    };
-    ($t:ident) => {
-        stringify!($t)
+            $keepdim(axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> $gives,
+                of f32 [
+                    concat!(stringify!([$($from),+]), ", [2, 2]"),
+                    concat!("let y = x.", stringify!($keepdim), "(1", $(", ", stringify!($eg),)? ");"),
+                    "assert_eq!(y.shape()?, &[2, 1]);"
+                ],
+                "y" => stringify!([$($to),+]),
+                |x| x.reduced(stringify!($name), axes, ReduceOptions::default().keepdim()$(.correction($correction))?);)*
+        }
     };
 }
 
@@ -273,7 +208,7 @@ reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
 
 reduced! { FLOATS: Float, impl [<T: Float>] T;
     /// The mean of each range: the sum, divided by the number of elements; NaN for no elements.
-    mean mean_keepdim() -> T within "(L + 1) u of the mean of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 1.5, 4.0] |r, x| &r.reduce(ReduceOp::Sum, x) / &r.n();
+    mean mean_keepdim() -> T within "(L + 1) u of the mean of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 1.5, 4.0] |r, x| r.reduce(ReduceOp::Sum, x).op(Op::Div, r.n());
     /// The variance of each range: the sum of the squared differences from the mean, divided by the number of
     /// elements less `correction`. That is 0 for the variance of the elements themselves, and 1 for an estimate
     /// from a sample. The mean's rounding error is corrected (Chan, Golub and LeVeque, 1983).
@@ -301,7 +236,7 @@ reduced! { ELEMENTS: Element, impl [<T: Element>] T;
     /// The number of elements of each range that are not 0, by their bits: NaN and subnormals count, -0 does not.
     /// A range of 2^32 elements or more is an error.
     count_nonzero count_nonzero_keepdim() -> u32 within "-", [1.0_f32, 0.0, f32::NAN, -5.0 => 1, 2]
-        |r, x| r.reduce(ReduceOp::Sum, &r.counts(&x.nonzero()));
+        |r, x| r.reduce(ReduceOp::Sum, &r.counts(&nonzero(x)));
 }
 
 /// Functions of ranges whose result has the operand's shape, and cumulative operations along one axis.
@@ -310,103 +245,37 @@ macro_rules! kept {
         $($(#[doc = $doc:literal])+ $name:ident within $bound:literal, [$($from:expr),+ => $($to:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
         kept! { @ $rows: $class; $($name $bound [$($doc),+] |$r, $x| $body;)* }
 
-        impl AnyExpr {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($name), "(1);")]
-            #[doc = concat!("assert_eq!(y.to_vec::<f32>()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axes: impl IntoAxes) -> AnyExpr {
-                self.reduce(stringify!($name), axes, ReduceOptions::default())
-            }
-        )*}
-
-        impl<T: $class> Expr<T> {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = x.", stringify!($name), "(1);")]
-            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axes: impl IntoAxes) -> Expr<T> {
-                Expr::face(self.any.$name(axes))
-            }
-        )*}
+        on_both! {
+            /// Functions of ranges.
+            impl [<T: $class>] T;
+            $($(#[doc = $doc])+
+            $name(axes: impl IntoAxes) -> T,
+                of f32 [concat!(stringify!([$($from),+]), ", [2, 2]")],
+                concat!("x.", stringify!($name), "(1)") => stringify!([$($to),+]),
+                |x| x.reduced(stringify!($name), axes, ReduceOptions::default());)*
+        }
     };
     (axis $rows:ident: $class:ident;
         $($(#[doc = $doc:literal])+ $name:ident $with:ident within $bound:literal, [$($from:expr),+ => $($to:expr),+; $($other:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
         kept! { @ $rows: $class; $($name $bound [$($doc),+] |$r, $x| $body;)* }
 
-        impl AnyExpr {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($name), "(1);")]
-            #[doc = concat!("assert_eq!(y.to_vec::<f32>()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axis: impl AxisIndex) -> AnyExpr {
-                self.reduce(stringify!($name), axis.signed(), ReduceOptions::default())
-            }
-
+        on_both! {
+            /// Cumulative operations.
+            impl [<T: $class>] T;
+            $($(#[doc = $doc])+
+            $name(axis: impl AxisIndex) -> T,
+                of f32 [concat!(stringify!([$($from),+]), ", [2, 2]")],
+                concat!("x.", stringify!($name), "(1)") => stringify!([$($to),+]),
+                |x| x.reduced(stringify!($name), axis.signed(), ReduceOptions::default());
             #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") without the element itself, or from the end to the front.")]
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            /// let reverse = zerostride::ReduceOptions::default().reverse();
-            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($with), "(1, reverse);")]
-            #[doc = concat!("assert_eq!(y.to_vec::<f32>()?, [", stringify!($($other),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $with(&self, axis: impl AxisIndex, options: ReduceOptions) -> AnyExpr {
-                self.reduce(stringify!($name), axis.signed(), options)
-            }
-        )*}
-
-        impl<T: $class> Expr<T> {$(
-            $(#[doc = $doc])+
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            #[doc = concat!("let y = x.", stringify!($name), "(1);")]
-            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($to),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $name(&self, axis: impl AxisIndex) -> Expr<T> {
-                Expr::face(self.any.$name(axis))
-            }
-
-            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") without the element itself, or from the end to the front.")]
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
-            /// let reverse = zerostride::ReduceOptions::default().reverse();
-            #[doc = concat!("let y = x.", stringify!($with), "(1, reverse);")]
-            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($other),+), "]);")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            #[track_caller]
-            pub fn $with(&self, axis: impl AxisIndex, options: ReduceOptions) -> Expr<T> {
-                Expr::face(self.any.$with(axis, options))
-            }
-        )*}
+            $with(axis: impl AxisIndex, options: ReduceOptions) -> T,
+                of f32 [
+                    concat!(stringify!([$($from),+]), ", [2, 2]"),
+                    "let reverse = zerostride::ReduceOptions::default().reverse();"
+                ],
+                concat!("x.", stringify!($with), "(1, reverse)") => stringify!([$($other),+]),
+                |x| x.reduced(stringify!($name), axis.signed(), options);)*
+        }
     };
     (@ $rows:ident: $class:ident; $($name:ident $bound:literal [$($doc:literal),+] |$r:ident, $x:ident| $body:expr;)*) => {
         const $rows: &[Reduction] = &[$(Reduction {
@@ -442,36 +311,36 @@ kept! { axis SCANS: Numeric;
 /// The rows, by class.
 const REDUCTIONS: [&[Reduction]; 6] = [NUMERIC, FLOATS, TRUTHS, ELEMENTS, SOFTMAXES, SCANS];
 
-fn var(r: &Ranges, x: &Value) -> Value {
-    let d = x - &(&r.reduce(ReduceOp::Sum, x) / &r.n());
-    let (sum, squares) = (r.reduce(ReduceOp::Sum, &d), r.reduce(ReduceOp::Sum, &(&d * &d)));
-    let rest = &(&sum * &sum) / &r.n();
-    let all = rest.where_infinite(&squares, &(&squares - &rest)).max(&r.number(0.0));
-    &all / &r.number((r.count() as f64 - r.options.correction).max(0.0))
+fn var(r: &Ranges, x: &AnyExpr) -> AnyExpr {
+    let d = x.op(Op::Sub, r.reduce(ReduceOp::Sum, x).op(Op::Div, r.n()));
+    let (sum, squares) = (r.reduce(ReduceOp::Sum, &d), r.reduce(ReduceOp::Sum, &d.op(Op::Mul, &d)));
+    let rest = sum.op(Op::Mul, &sum).op(Op::Div, r.n());
+    let all = rest.map(Op::IsInf).select(&squares, squares.op(Op::Sub, &rest)).op(Op::Max, r.number(0.0));
+    all.op(Op::Div, r.number((r.count() as f64 - r.options.correction).max(0.0)))
 }
 
-fn logsumexp(r: &Ranges, x: &Value) -> Value {
+fn logsumexp(r: &Ranges, x: &AnyExpr) -> AnyExpr {
     if r.is_empty() {
         // Without elements there is no greatest.
         return r.reduce(ReduceOp::Sum, x).map(Op::Log);
     }
     let greatest = r.reduce(ReduceOp::Max, x);
-    let sum = r.reduce(ReduceOp::Sum, &(x - &greatest).map(Op::Exp));
-    greatest.where_infinite(&greatest, &(&greatest + &sum.map(Op::Log)))
+    let sum = r.reduce(ReduceOp::Sum, &x.op(Op::Sub, &greatest).map(Op::Exp));
+    greatest.map(Op::IsInf).select(&greatest, greatest.op(Op::Add, sum.map(Op::Log)))
 }
 
-fn softmax(r: &Ranges, x: &Value) -> Value {
+fn softmax(r: &Ranges, x: &AnyExpr) -> AnyExpr {
     if r.is_empty() {
         return x.clone();
     }
-    let powers = (x - &r.reduce(ReduceOp::Max, x)).map(Op::Exp);
-    &powers / &r.reduce(ReduceOp::Sum, &powers)
+    let powers = x.op(Op::Sub, r.reduce(ReduceOp::Max, x)).map(Op::Exp);
+    powers.op(Op::Div, r.reduce(ReduceOp::Sum, &powers))
 }
 
-fn log_softmax(r: &Ranges, x: &Value) -> Value {
+fn log_softmax(r: &Ranges, x: &AnyExpr) -> AnyExpr {
     if r.is_empty() {
         return x.clone();
     }
-    let below = x - &r.reduce(ReduceOp::Max, x);
-    &below - &r.reduce(ReduceOp::Sum, &below.map(Op::Exp)).map(Op::Log)
+    let below = x.op(Op::Sub, r.reduce(ReduceOp::Max, x));
+    below.op(Op::Sub, r.reduce(ReduceOp::Sum, &below.map(Op::Exp)).map(Op::Log))
 }

@@ -1,6 +1,5 @@
 //! Loops over a few values, inside of the kernel that reads them.
 
-use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -99,7 +98,7 @@ impl Expr<()> {
     #[track_caller]
     pub fn repeat<S: LoopState>(n: u32, state: S, step: impl FnOnce(S) -> S) -> S {
         let of = |values: &[AnyExpr]| (None, step(S::of(values)).list());
-        S::of(&turns(n, &state.list(), of, Location::caller()))
+        S::of(&turns(n, &state.list(), of))
     }
 
     /// The same while a condition holds. An element whose condition is false keeps its states from then on, and the
@@ -128,7 +127,7 @@ impl Expr<()> {
             let (goes_on, next) = step(S::of(values));
             (Some(goes_on.into()), next.list())
         };
-        S::of(&turns(n, &state.list(), of, Location::caller()))
+        S::of(&turns(n, &state.list(), of))
     }
 }
 
@@ -145,7 +144,7 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn repeat(n: u32, state: &[AnyExpr], step: impl FnOnce(&[AnyExpr]) -> Vec<AnyExpr>) -> Vec<AnyExpr> {
-        turns(n, state, |values| (None, step(values)), Location::caller())
+        turns(n, state, |values| (None, step(values)))
     }
 
     /// The same as long as a condition of bool holds ([`Expr::repeat_while`]).
@@ -172,16 +171,16 @@ impl AnyExpr {
             let (goes_on, next) = step(values);
             (Some(goes_on), next)
         };
-        turns(n, state, of, Location::caller())
+        turns(n, state, of)
     }
 }
 
 /// The final states of a loop, or the first mistake as each of them.
+#[track_caller]
 fn turns(
     n: u32,
     state: &[AnyExpr],
     step: impl FnOnce(&[AnyExpr]) -> (Option<AnyExpr>, Vec<AnyExpr>),
-    at: &'static Location<'static>,
 ) -> Vec<AnyExpr> {
     let built = || {
         let first = state.iter().map(AnyExpr::node).collect::<Result<Vec<_>>>()?;
@@ -194,7 +193,7 @@ fn turns(
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(first.len() as u64, Ordering::Relaxed);
         let leaf = |(number, node): (u64, &&Arc<Node>)| {
-            AnyExpr::new(Ok(Node::leaf(node.dtype, Source::State(id + number), layout.clone())), at)
+            AnyExpr::new(Ok(Node::leaf(node.dtype, Source::State(id + number), layout.clone())))
         };
         let (goes_on, next) = step(&(0..).zip(&first).map(leaf).collect::<Vec<_>>());
         let next = next.iter().map(AnyExpr::node).collect::<Result<Vec<_>>>()?;
@@ -250,8 +249,8 @@ fn turns(
         after(left, &values)
     };
     match built() {
-        Ok(nodes) => nodes.into_iter().map(|node| AnyExpr::new(Ok(node), at)).collect(),
-        Err(error) => vec![AnyExpr::new(Err(error), at); state.len()],
+        Ok(nodes) => nodes.into_iter().map(|node| AnyExpr::new(Ok(node))).collect(),
+        Err(error) => vec![AnyExpr::mistake(error); state.len()],
     }
 }
 

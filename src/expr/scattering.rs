@@ -1,11 +1,8 @@
 //! Writes at computed indices, and reductions of elements with equal keys. A node reduces the elements of each key
 //! ([`Segments`]). A scatter is a reduction of updates by their places.
 
-use std::panic::Location;
-
-use super::any::{apply, or_mistake};
-use super::both::on_both;
-use super::lookup::Index;
+use super::both::{built, on_both};
+use super::lookup::inside;
 use super::reduce::Class;
 use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside};
@@ -92,8 +89,8 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn segment(&self, name: &str, keys: impl Into<Keys>, count: usize) -> AnyExpr {
-        let at = Location::caller();
-        or_mistake(self.segmented(name, keys.into(), count, at), at)
+        let keys = keys.into();
+        built(|| self.segmented(name, keys, count))
     }
 
     /// Keys that are sorted ([`Expr::assume_sorted`]).
@@ -134,13 +131,8 @@ pub(crate) fn number(value: usize) -> AnyExpr {
 }
 
 /// Two values combined as by a reduction.
-pub(crate) fn combined(
-    op: ReduceOp,
-    a: &AnyExpr,
-    b: &AnyExpr,
-    at: &'static Location<'static>,
-) -> Result<AnyExpr> {
-    let of = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], at);
+pub(crate) fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr) -> Result<AnyExpr> {
+    let of = |op: Op, a: &AnyExpr, b: &AnyExpr| a.op(op, b);
     let op = match op {
         ReduceOp::Sum => return Ok(of(Op::Add, a, b)),
         ReduceOp::Prod => return Ok(of(Op::Mul, a, b)),
@@ -152,7 +144,7 @@ pub(crate) fn combined(
         return Ok(of(op, a, b));
     }
     // Of two zeros the sum is the greater one.
-    let turned = |x: &AnyExpr| if op == Op::Min { apply(Op::Neg, &[x], at) } else { x.clone() };
+    let turned = |x: &AnyExpr| if op == Op::Min { x.map(Op::Neg) } else { x.clone() };
     let zero = AnyExpr::scalar(dtype, 0.0);
     let are_zeros = of(Op::And, &of(Op::Eq, a, &zero), &of(Op::Eq, b, &zero));
     let of_zeros = turned(&of(Op::Add, &turned(a), &turned(b)));
@@ -161,15 +153,10 @@ pub(crate) fn combined(
 
 /// The rows of values of each key below `count`, reduced, or the last ones, which have no meaning for keys without
 /// elements. And how many elements each key has.
-fn grouped(
-    gives: ByKey,
-    values: &AnyExpr,
-    (keys, count): (&Keys, usize),
-    at: &'static Location<'static>,
-) -> Result<[AnyExpr; 2]> {
+fn grouped(gives: ByKey, values: &AnyExpr, (keys, count): (&Keys, usize)) -> Result<[AnyExpr; 2]> {
     let (keys, own) = (keys.any.unsqueeze(1), Segments { gives, count, are_sorted: keys.are_sorted });
-    let made = AnyExpr::by_key(own, &[values, &keys], at)?;
-    let totals = AnyExpr::by_key(Segments { gives: ByKey::Count, ..own }, &[&keys], at)?;
+    let made = AnyExpr::by_key(own, &[values, &keys])?;
+    let totals = AnyExpr::by_key(Segments { gives: ByKey::Count, ..own }, &[&keys])?;
     Ok([made, totals.squeeze(1)])
 }
 
@@ -179,11 +166,7 @@ impl AnyExpr {
         let shape = self.shape()?;
         let rows: usize = shape[..leading].iter().product();
         let row: usize = shape[leading..].iter().product();
-        Ok(self.flat()?.reshape([rows as isize, row as isize]))
-    }
-
-    fn of_shape(&self, shape: &Shape) -> AnyExpr {
-        self.reshape(shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
+        Ok(self.reshaped([rows, row]))
     }
 
     fn scattered(
@@ -192,7 +175,6 @@ impl AnyExpr {
         updates: &AnyExpr,
         update: Update,
         outside: Outside,
-        at: &'static Location<'static>,
     ) -> Result<AnyExpr> {
         let (shape, dtype, other) = (self.shape()?, self.dtype()?, updates.dtype()?);
         let leading = indices.len();
@@ -230,53 +212,33 @@ impl AnyExpr {
         if let Some(axis) = shape.iter().position(|&n| n == 0) {
             bail!(Shape, "cannot scatter {own} elements to {shape}: axis {axis} has length 0");
         }
-        let (mut key, mut exists) = (number(0), None::<AnyExpr>);
-        for (axis, index) in indices.iter().enumerate() {
-            let length = shape[axis];
-            let (index, valid) = Index { axis, length, at }.inside(index, &outside)?;
-            // Along an axis of length 1 every index is 0.
-            if length > 1 {
-                key = apply(Op::Add, &[&apply(Op::Mul, &[&key, &number(length)], at), &index], at);
-            }
-            exists = match (exists, valid) {
-                (Some(all), Some(own)) => Some(apply(Op::And, &[&all, &own], at)),
-                (all, own) => all.or(own),
-            };
-        }
+        let (indices, exists) = inside(shape, &indices, outside)?;
+        // Along an axis of length 1 every index is 0.
+        let axes = shape.iter().zip(&indices).filter(|(length, _)| **length > 1);
+        let mut key =
+            axes.fold(number(0), |key, (&length, index)| key.op(Op::Mul, number(length)).op(Op::Add, index));
         if let Some(exists) = exists {
             key = exists.select(key, number(count));
         }
         let key = key.broadcast_to(own.clone()).flat()?.shared();
         let (rows, values) = (self.in_rows(leading)?, updates.in_rows(own.rank())?);
         let wide = if update == Update::Replace { dtype } else { dtype.accumulating() };
-        let [made, totals] = grouped(update.gives(), &values.cast(wide), (&key.into(), count), at)?;
+        let [made, totals] = grouped(update.gives(), &values.cast(wide), (&key.into(), count))?;
         let written = match update.gives() {
-            ByKey::Reduced(op) => combined(op, &rows.cast(wide), &made, at)?.cast(dtype),
+            ByKey::Reduced(op) => combined(op, &rows.cast(wide), &made)?.cast(dtype),
             _ => made,
         };
         let is_written = totals.cast(DType::Bool).unsqueeze(1);
-        Ok(is_written.select(written, rows).of_shape(shape))
+        Ok(is_written.select(written, rows).reshape(shape))
     }
 
-    fn put(
-        &self,
-        indices: &AnyExpr,
-        values: &AnyExpr,
-        axis: isize,
-        at: &'static Location<'static>,
-    ) -> Result<AnyExpr> {
+    fn put(&self, indices: &AnyExpr, values: &AnyExpr, axis: isize) -> Result<AnyExpr> {
         let along = Along::new("put_along", self, indices, axis)?;
         let all = along.with(self.shape()?, indices.shape()?[along.axis]);
-        self.scattered(along.places(&all), values, Update::Replace, Outside::Nearest, at)
+        self.scattered(along.places(&all), values, Update::Replace, Outside::Nearest)
     }
 
-    fn segmented(
-        &self,
-        name: &str,
-        Keys { any, are_sorted }: Keys,
-        count: usize,
-        at: &'static Location<'static>,
-    ) -> Result<AnyExpr> {
+    fn segmented(&self, name: &str, Keys { any, are_sorted }: Keys, count: usize) -> Result<AnyExpr> {
         let op = match name {
             "segment_sum" | "segment_mean" => ReduceOp::Sum,
             "segment_prod" => ReduceOp::Prod,
@@ -294,25 +256,24 @@ impl AnyExpr {
         let (keys, wide) = (Keys { any: any.keys(name, count)?, are_sorted }, dtype.accumulating());
         let values = self.cast(wide);
         let [mut made, totals] = if shape.contains(&0) || all.contains(&0) {
-            [values.of_constant(op.identity(wide), &all, at)?, number(0)]
+            [values.of_constant(op.identity(wide), &all)?, number(0)]
         } else {
-            grouped(ByKey::Reduced(op), &values.in_rows(own.rank())?, (&keys, count), at)?
+            grouped(ByKey::Reduced(op), &values.in_rows(own.rank())?, (&keys, count))?
         };
         if is_mean {
-            made = apply(Op::Div, &[&made, &totals.cast(wide).unsqueeze(-1)], at);
+            made = made.op(Op::Div, totals.cast(wide).unsqueeze(-1));
         }
-        Ok(made.cast(dtype).of_shape(&all))
+        Ok(made.cast(dtype).reshape(&all))
     }
 }
 
 on_both! {
     /// Writes at computed indices. Updates of one place apply in row-major order, so there is one answer.
-    examples "# use zerostride::{AnyExpr, Outside, Update};\n# type T = i32;
-let x = AnyExpr::from(device.upload(&[1, 2, 3, 4], [4])?);
-let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?);",
-        "# use zerostride::{Outside, Update};
-let x = device.upload(&[1, 2, 3, 4], [4])?;
-let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?);";
+    examples of i32 [
+        "[1, 2, 3, 4], [4]",
+        "# use zerostride::{Outside, Update};",
+        "let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?);"
+    ];
 
     /// The elements, with updates in place of those at some indices. Indices are an expression of integers for each
     /// leading axis, and broadcast together (NumPy `x[i, j] = y`; ONNX `ScatterND`). Updates have the shape of the
@@ -320,58 +281,56 @@ let (i, y) = (device.upload(&[3, -4, 3], [3])?, device.upload(&[5, 6, -7], [3])?
     /// [`at`](Self::at).
     scatter [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T,
         "x.scatter([&i], &y)" => "[6, 2, 3, -7]",
-        |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Replace, Outside::Nearest, at);
+        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Replace, Outside::Nearest);
     /// [`scatter`](Self::scatter) that adds the sum of its updates to each element, in the order of [`sum`](Self::sum)
     /// (NumPy `add.at`; PyTorch `index_put` with `accumulate`).
     scatter_add [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T where Numeric,
         "x.scatter_add([&i], &y)" => "[7, 2, 3, 2]",
-        |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Add, Outside::Nearest, at);
+        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Add, Outside::Nearest);
     /// [`scatter`](Self::scatter) of the least of an element and its updates (NumPy `minimum.at`).
     scatter_min [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T where Numeric,
         "x.scatter_min([&i], &y)" => "[1, 2, 3, -7]",
-        |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Min, Outside::Nearest, at);
+        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Min, Outside::Nearest);
     /// [`scatter`](Self::scatter) of the greatest of an element and its updates (NumPy `maximum.at`).
     scatter_max [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T where Numeric,
         "x.scatter_max([&i], &y)" => "[6, 2, 3, 5]",
-        |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, Update::Max, Outside::Nearest, at);
+        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Max, Outside::Nearest);
     /// [`scatter`](Self::scatter) with a way to update, and a rule for indices outside of their axis. With
     /// [`Outside::Fill`] an update outside is dropped.
     scatter_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates, update: Update, outside: Outside) -> T,
         "x.scatter_with([&i], &y, Update::Mul, Outside::fill(0))" => "[6, 2, 3, -140]",
-        |x, at| x.scattered(indices.into_iter().map(Into::into).collect(), updates, update, outside, at);
+        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, update, outside);
     /// The elements, with values in place of those at indices along an axis, at the same place along the other axes
     /// (NumPy `put_along_axis`). Both broadcast. The last value of a place wins. It undoes [`take_along`](Self::take_along)
     /// if all indices differ.
     put_along (indices: impl Into<AnyExpr>; values, axis: impl AxisIndex) -> T,
         "x.put_along(&i, &y, 0)" => "[6, 2, 3, -7]",
-        |x, at| x.put(&indices.into(), values, axis.signed(), at);
+        let indices = indices.into(), |x| x.put(&indices, values, axis.signed());
 }
 
 on_both! {
     /// Reductions of elements with equal keys.
-    examples "# use zerostride::AnyExpr;\n# type T = f32;
-let x = AnyExpr::from(device.upload(&[1.0_f32, 2.0, 4.0], [3])?);\nlet keys = device.upload(&[1, 0, 1], [3])?;",
-        "let x = device.upload(&[1.0_f32, 2.0, 4.0], [3])?;\nlet keys = device.upload(&[1, 0, 1], [3])?;";
+    examples of f32 ["[1.0_f32, 2.0, 4.0], [3]", "let keys = device.upload(&[1, 0, 1], [3])?;"];
 
     /// The sum of the elements of each key from 0 to below `count`, in the order of [`sum`](Self::sum) (JAX and
     /// TensorFlow `segment_sum`). `keys` has the leading axes, and one axis of keys replaces them in the result. Elements
     /// with another key are left out. The sum of a key without elements is 0. Sorted keys
     /// ([`assume_sorted`](Expr::assume_sorted)) need no sort.
     segment_sum(keys: impl Into<Keys>, count: usize) -> T where Numeric, "x.segment_sum(&keys, 2)" => "[2.0, 5.0]",
-        |x, at| x.segmented("segment_sum", keys.into(), count, at);
+        let keys = keys.into(), |x| x.segmented("segment_sum", keys, count);
     /// [`segment_sum`](Self::segment_sum) for products: that of a key without elements is 1.
     segment_prod(keys: impl Into<Keys>, count: usize) -> T where Numeric, "x.segment_prod(&keys, 2)" => "[2.0, 4.0]",
-        |x, at| x.segmented("segment_prod", keys.into(), count, at);
+        let keys = keys.into(), |x| x.segmented("segment_prod", keys, count);
     /// [`segment_sum`](Self::segment_sum) for the least elements: that of a key without elements is infinity, or the
     /// greatest integer.
     segment_min(keys: impl Into<Keys>, count: usize) -> T where Numeric, "x.segment_min(&keys, 2)" => "[2.0, 1.0]",
-        |x, at| x.segmented("segment_min", keys.into(), count, at);
+        let keys = keys.into(), |x| x.segmented("segment_min", keys, count);
     /// [`segment_sum`](Self::segment_sum) for the greatest elements: that of a key without elements is minus infinity,
     /// or the least integer.
     segment_max(keys: impl Into<Keys>, count: usize) -> T where Numeric, "x.segment_max(&keys, 2)" => "[2.0, 4.0]",
-        |x, at| x.segmented("segment_max", keys.into(), count, at);
+        let keys = keys.into(), |x| x.segmented("segment_max", keys, count);
     /// [`segment_sum`](Self::segment_sum) divided by the number of elements of a key, which
     /// [`bincount`](Expr::bincount) counts: the mean of a key without elements is NaN.
     segment_mean(keys: impl Into<Keys>, count: usize) -> T where Float, "x.segment_mean(&keys, 2)" => "[2.0, 2.5]",
-        |x, at| x.segmented("segment_mean", keys.into(), count, at);
+        let keys = keys.into(), |x| x.segmented("segment_mean", keys, count);
 }

@@ -1,9 +1,7 @@
 //! Searches: places in sorted elements, and elements among others.
 
-use std::panic::Location;
-
-use super::any::{apply, or_mistake};
-use super::both::on_both;
+use super::any::apply;
+use super::both::{built, on_both};
 use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Element, Kind};
 use crate::error::{Result, bail};
@@ -29,7 +27,7 @@ pub enum Side {
 }
 
 impl AnyExpr {
-    fn searched(&self, values: &AnyExpr, side: Side, at: &'static Location<'static>) -> Result<AnyExpr> {
+    fn searched(&self, values: &AnyExpr, side: Side) -> Result<AnyExpr> {
         let (sorted, dtype, shape) = (self.shape()?, self.dtype()?, values.shape()?);
         let other = values.dtype()?;
         if dtype != other {
@@ -41,7 +39,7 @@ impl AnyExpr {
         let [length] = sorted[..] else {
             bail!(Shape, "searchsorted in {sorted}: the sorted operand has one axis");
         };
-        let zero = self.cast(DType::I32).of_constant(0, shape, at)?;
+        let zero = self.cast(DType::I32).of_constant(0, shape)?;
         if length == 0 || shape.contains(&0) {
             return Ok(zero.cast(DType::U32));
         }
@@ -57,62 +55,58 @@ impl AnyExpr {
         let first = number(1 << (turns - 1));
         let (most, one) = (number(most), number(1));
         let table = self.shared();
-        let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], at);
         let found = AnyExpr::repeat(turns, &[zero, first], |state| {
             let [count, bit] = state else { return state.to_vec() };
-            let next = op(Op::Add, count, bit);
-            let index = op(Op::Sub, &op(Op::Min, &next, &most), &one);
-            let element = or_mistake(table.found(&[index], at), at);
+            let next = count.op(Op::Add, bit);
+            let index = next.op(Op::Min, &most).op(Op::Sub, &one);
+            let element: AnyExpr = built(|| table.found(&[index]));
             let is_before = match side {
-                Side::Left => op(Op::Lt, &element, values),
-                Side::Right => op(Op::Le, &element, values),
+                Side::Left => element.op(Op::Lt, values),
+                Side::Right => element.op(Op::Le, values),
             };
             // NaN is the greatest.
             let is_before = match dtype.kind() {
                 Kind::Float => {
-                    let is_nan = apply(Op::IsNan, &[values], at);
+                    let is_nan = values.map(Op::IsNan);
                     let is_last = match side {
                         Side::Right => is_nan,
                         Side::Left => {
-                            let is_number = apply(Op::Not, &[&apply(Op::IsNan, &[&element], at)], at);
-                            op(Op::And, &is_nan, &is_number)
+                            let is_number = apply(Op::IsNan, &[&element]).map(Op::Not);
+                            is_nan.op(Op::And, &is_number)
                         }
                     };
-                    op(Op::Or, &is_before, &is_last)
+                    is_before.op(Op::Or, &is_last)
                 }
                 _ => is_before,
             };
-            let is_more = op(Op::And, &op(Op::Le, &next, &most), &is_before);
-            vec![apply(Op::Select, &[&is_more, &next, count], at), op(Op::Shr, bit, &one)]
+            let is_more = next.op(Op::Le, &most).op(Op::And, &is_before);
+            vec![apply(Op::Select, &[&is_more, &next, count]), bit.op(Op::Shr, &one)]
         });
         Ok(found[0].cast(DType::U32))
     }
 
-    fn among(&self, test: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
+    fn among(&self, test: &AnyExpr) -> Result<AnyExpr> {
         let test = test.reshape([-1]);
         let Some(last) = test.shape()?[0].checked_sub(1) else {
-            return self.cast(DType::Bool).of_constant(0, self.shape()?, at);
+            return self.cast(DType::Bool).of_constant(0, self.shape()?);
         };
         let sorted = test.sort(0).shared();
-        let place = sorted.searched(self, Side::Left, at)?.cast(DType::I32);
-        let place = apply(Op::Min, &[&place, &AnyExpr::scalar(DType::I32, last as i64)], at);
-        Ok(apply(Op::Eq, &[&sorted.found(&[place], at)?, self], at))
+        let place = sorted.searched(self, Side::Left)?.cast(DType::I32);
+        let place = place.op(Op::Min, AnyExpr::scalar(DType::I32, last as i64));
+        Ok(sorted.found(&[place])?.op(Op::Eq, self))
     }
 }
 
 on_both! {
     /// Searches in sorted elements. NaN is the greatest.
-    examples "# use zerostride::{AnyExpr, Side};
-let x = AnyExpr::from(device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?);\nlet y = AnyExpr::from(device.upload(&[1.0_f32, 2.5], [2])?);",
-        "# use zerostride::Side;
-let x = device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?;\nlet y = device.upload(&[1.0_f32, 2.5], [2])?;";
+    examples of f32 ["[3.0_f32, 1.0, 2.0, 1.0], [4]", "# use zerostride::Side;", "let y = device.upload(&[1.0_f32, 2.5], [2])?;"];
     /// For each value the number of elements of this sorted axis before it, which is where the value would be inserted (NumPy
     /// `searchsorted`, and `digitize` with sorted bins; PyTorch `bucketize`). Without sorted elements the result has no
     /// meaning.
     #[doc(alias = "digitize")]
     #[doc(alias = "bucketize")]
     searchsorted(; values, side: Side) -> u32, "x.sort(0).searchsorted(&y, Side::Right)" => "[2, 3]",
-        |x, at| x.searched(values, side, at);
+        |x| x.searched(values, side);
     /// Whether each element equals one of some others, of any shape (NumPy `isin`). NaN equals none.
-    isin(; test) -> bool, "x.isin(&y)" => "[false, true, false, true]", |x, at| x.among(test, at);
+    isin(; test) -> bool, "x.isin(&y)" => "[false, true, false, true]", |x| x.among(test);
 }

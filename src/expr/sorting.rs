@@ -2,16 +2,13 @@
 //!
 //! Every sort is stable, NaN is the greatest and both zeros are equal. So there is one answer, NumPy's stable one.
 
-use std::ops::Range;
-use std::panic::Location;
-
-use super::any::{apply, or_mistake};
 use super::both::on_both;
 use super::{AnyExpr, Expr, Outside};
 use crate::dtype::{DType, Element, Float, Kind};
 use crate::error::{Result, bail};
 use crate::ir::{Gives, Node, Op, Scalar, Sort};
 use crate::layout::{AxisIndex, Layout, Shape};
+use std::ops::Range;
 
 /// The value of a quantile that lies between two elements (NumPy `quantile`).
 ///
@@ -47,16 +44,10 @@ struct Axis<'a> {
     dtype: DType,
     shape: &'a Shape,
     axis: usize,
-    at: &'static Location<'static>,
 }
 
 impl<'a> Axis<'a> {
-    fn new(
-        name: &'static str,
-        any: &'a AnyExpr,
-        axis: isize,
-        at: &'static Location<'static>,
-    ) -> Result<Axis<'a>> {
+    fn new(name: &'static str, any: &'a AnyExpr, axis: isize) -> Result<Axis<'a>> {
         let (shape, dtype) = (any.shape()?, any.dtype()?);
         let axis = Layout::contiguous(shape)?.axis(axis)?;
         if u32::try_from(shape[axis]).is_err() {
@@ -65,7 +56,7 @@ impl<'a> Axis<'a> {
                 "{name} of {shape} over axis {axis}: an index is u32, so it takes at most 2^32 - 1 elements"
             );
         }
-        Ok(Axis { name, any, dtype, shape, axis, at })
+        Ok(Axis { name, any, dtype, shape, axis })
     }
 
     fn length(&self) -> usize {
@@ -89,11 +80,7 @@ impl<'a> Axis<'a> {
             (Kind::Float, _) => (self.any.cast(DType::F32), 32, None),
             (Kind::Signed, _) => {
                 let half = Scalar::from(1_i32 << (bits - 1));
-                let raised = apply(
-                    Op::Add,
-                    &[&self.any.cast(DType::I32), &AnyExpr::scalar(DType::I32, half)],
-                    self.at,
-                );
+                let raised = self.any.cast(DType::I32).op(Op::Add, AnyExpr::scalar(DType::I32, half));
                 (raised.cast(DType::U32), bits, Some(half))
             }
             (Kind::Unsigned, _) => (self.any.cast(DType::U32), bits, None),
@@ -102,9 +89,9 @@ impl<'a> Axis<'a> {
 
     /// Elements sorted, or their indices, at some places.
     fn sorted(&self, gives_index: bool, descending: bool, places: Range<usize>) -> Result<AnyExpr> {
-        if self.length() < 2 || self.shape.contains(&0) {
+        if self.length() < 2 || self.shape.contains(&0) || places.is_empty() {
             let all = match gives_index {
-                true => self.any.cast(DType::U32).of_constant(0, self.shape, self.at)?,
+                true => self.any.cast(DType::U32).of_constant(0, self.shape)?,
                 false => self.any.clone(),
             };
             return Ok(all.slice(self.axis as isize, places.start as isize..places.end as isize));
@@ -115,12 +102,12 @@ impl<'a> Axis<'a> {
         let places = [places.start as u32, places.end as u32];
         let gives = if gives_index { Gives::Indices } else { Gives::Values };
         let node = Node::sort(Sort { gives, descending, bits, places }, keys.node()?);
-        let sorted = turned(&AnyExpr::new(Ok(node), self.at));
+        let sorted = turned(&AnyExpr::new(Ok(node)));
         Ok(match added {
             _ if gives_index => sorted,
             Some(added) => {
                 let added = AnyExpr::scalar(DType::I32, added);
-                apply(Op::Sub, &[&sorted.cast(DType::I32), &added], self.at).cast(self.dtype)
+                sorted.cast(DType::I32).op(Op::Sub, &added).cast(self.dtype)
             }
             None => sorted.cast(self.dtype),
         })
@@ -151,22 +138,21 @@ impl<'a> Axis<'a> {
         let index = index as usize;
         let places = index..index + 1 + usize::from(weight != 0.0);
         let sorted = Axis { any: &wide, dtype: accumulating, ..*self }.sorted(false, false, places)?;
-        let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], self.at);
         let a = self.place(&sorted, 0);
         let found = if weight == 0.0 {
             a
         } else {
             let b = self.place(&sorted, 1);
             let number = |value: f64| AnyExpr::scalar(accumulating, Scalar::from(value));
-            let apart = op(Op::Sub, &b, &a);
+            let apart = b.op(Op::Sub, &a);
             match (self.name, weight < 0.5) {
-                ("median", _) => op(Op::Div, &op(Op::Add, &a, &b), &number(2.0)),
-                (_, true) => op(Op::Add, &a, &op(Op::Mul, &apart, &number(weight))),
-                (_, false) => op(Op::Sub, &b, &op(Op::Mul, &apart, &number(1.0 - weight))),
+                ("median", _) => a.op(Op::Add, &b).op(Op::Div, number(2.0)),
+                (_, true) => a.op(Op::Add, apart.op(Op::Mul, number(weight))),
+                (_, false) => b.op(Op::Sub, apart.op(Op::Mul, number(1.0 - weight))),
             }
         };
         // One NaN makes the result NaN.
-        let is_nan = apply(Op::IsNan, &[&wide.amax(self.axis)], self.at);
+        let is_nan = wide.amax(self.axis).map(Op::IsNan);
         Ok(is_nan.select(AnyExpr::scalar(accumulating, f64::NAN), found).cast(self.dtype))
     }
 }
@@ -203,58 +189,49 @@ impl<'a> Along<'a> {
 }
 
 impl AnyExpr {
-    fn sorted(
-        &self,
-        name: &'static str,
-        axis: isize,
-        descending: bool,
-        at: &'static Location<'static>,
-    ) -> Result<AnyExpr> {
-        let axis = Axis::new(name, self, axis, at)?;
+    fn sorted(&self, name: &'static str, axis: isize, descending: bool) -> Result<AnyExpr> {
+        let axis = Axis::new(name, self, axis)?;
         axis.sorted(name.starts_with("arg"), descending, 0..axis.length())
     }
 
-    fn along(&self, indices: &AnyExpr, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
+    fn along(&self, indices: &AnyExpr, axis: isize) -> Result<AnyExpr> {
         let along = Along::new("take_along", self, indices, axis)?;
         let (shape, own) = (self.shape()?, indices.shape()?);
         let all = crate::layout::numpy(&[along.with(shape, own[along.axis]), own.clone()])?;
         let table = self.broadcast_to(along.with(&all, shape[along.axis]));
-        table.looked_up(along.places(&all), Outside::Nearest, at)
+        table.looked_up(along.places(&all), Outside::Nearest)
     }
 }
 
 on_both! {
     /// Sorts, and results composed of sorts. They are stable, NaN is the greatest and zeros are equal, so every device
     /// returns NumPy's stable answer.
-    examples "# use zerostride::{AnyExpr, Between};\n# type T = f32;
-let x = AnyExpr::from(device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?);\nlet i = device.upload(&[0, -1], [2])?;",
-        "# use zerostride::Between;
-let x = device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?;\nlet i = device.upload(&[0, -1], [2])?;";
+    examples of f32 ["[3.0_f32, 1.0, 2.0, 1.0], [4]", "# use zerostride::Between;", "let i = device.upload(&[0, -1], [2])?;"];
 
     /// The elements sorted along an axis, the least first (NumPy `sort` with `kind="stable"`). To sort by several keys, sort
     /// by the last of them first.
-    sort(axis: impl AxisIndex) -> T, "x.sort(0)" => "[1.0, 1.0, 2.0, 3.0]", |x, at| x.sorted("sort", axis.signed(), false, at);
+    sort(axis: impl AxisIndex) -> T, "x.sort(0)" => "[1.0, 1.0, 2.0, 3.0]", |x| x.sorted("sort", axis.signed(), false);
     /// The elements sorted along an axis, the greatest first. Equal elements stay in their order.
     sort_descending(axis: impl AxisIndex) -> T, "x.sort_descending(0)" => "[3.0, 2.0, 1.0, 1.0]",
-        |x, at| x.sorted("sort", axis.signed(), true, at);
+        |x| x.sorted("sort", axis.signed(), true);
     /// The indices along an axis that sort it, the least element first: `take_along` of them is `sort` (NumPy `argsort`
     /// with `kind="stable"`).
-    argsort(axis: impl AxisIndex) -> u32, "x.argsort(0)" => "[1, 3, 2, 0]", |x, at| x.sorted("argsort", axis.signed(), false, at);
+    argsort(axis: impl AxisIndex) -> u32, "x.argsort(0)" => "[1, 3, 2, 0]", |x| x.sorted("argsort", axis.signed(), false);
     /// The indices along an axis that sort it, the greatest element first. Equal elements stay in their order.
     argsort_descending(axis: impl AxisIndex) -> u32, "x.argsort_descending(0)" => "[0, 2, 1, 3]",
-        |x, at| x.sorted("argsort", axis.signed(), true, at);
+        |x| x.sorted("argsort", axis.signed(), true);
     /// For each index the element at it along an axis, at the same place along the other axes, which broadcast (NumPy
     /// `take_along_axis`; PyTorch `gather`). Negative indices count from the end. An index outside of the axis reads the
     /// nearest element.
     #[doc(alias = "gather")]
     take_along(indices: impl Into<AnyExpr>, axis: impl AxisIndex) -> T, "x.take_along(&i, 0)" => "[3.0, 1.0]",
-        |x, at| x.along(&indices.into(), axis.signed(), at);
+        let indices = indices.into(), |x| x.along(&indices, axis.signed());
     /// The median along an axis, which is removed: for an even number of elements, the mean of the two in the middle. It is
     /// NaN if an element is NaN (NumPy `median`). f16 and bf16 are computed in f32 and rounded once.
     ///
     /// An axis without elements is an error.
-    median(axis: impl AxisIndex) -> T where Float, "x.median(0)" => "[1.5]", |x, at| {
-        let axis = Axis::new("median", x, axis.signed(), at);
+    median(axis: impl AxisIndex) -> T where Float, "x.median(0)" => "[1.5]", |x| {
+        let axis = Axis::new("median", x, axis.signed());
         axis.and_then(|axis| axis.between((axis.length().max(1) - 1) as f64 / 2.0, Between::Linear))
     };
     /// The quantile `q`, from 0 to 1, along an axis, which is removed: the sorted element at index `q * (n - 1)`, which is
@@ -264,99 +241,30 @@ let x = device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?;\nlet i = device.upload(&
     /// A `q` outside of 0 to 1 and an axis without elements are errors.
     #[doc(alias = "percentile")]
     quantile(q: f64, axis: impl AxisIndex, between: Between) -> T where Float, "x.quantile(0.25, 0, Between::Linear)" => "[1.0]",
-        |x, at| Axis::new("quantile", x, axis.signed(), at).and_then(|axis| match (0.0..=1.0).contains(&q) {
+        |x| Axis::new("quantile", x, axis.signed()).and_then(|axis| match (0.0..=1.0).contains(&q) {
             true => axis.between(q * (axis.length().max(1) - 1) as f64, between),
             false => bail!(Data, "a quantile of {q}: it is from 0 to 1"),
         });
-}
-
-impl AnyExpr {
-    /// The `k` greatest elements along an axis, the greatest first, and their indices as u32 ([`Expr::topk`]).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[3, 1, 4, 1], [4])?);
-    /// let (values, indices) = x.topk(2, 0);
-    /// assert_eq!((values.to_vec::<i32>()?, indices.to_vec::<u32>()?), (vec![4, 3], vec![2, 0]));
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn topk(&self, k: usize, axis: impl AxisIndex) -> (AnyExpr, AnyExpr) {
-        let (axis, at) = (axis.signed(), Location::caller());
-        let indices =
-            Axis::new("topk", self, axis, at).and_then(|own| match (1..=own.length()).contains(&k) {
-                true => own.sorted(true, true, 0..k),
-                false => {
-                    Ok(self.argsort_descending(axis).slice(axis, 0..k.min(isize::MAX as usize) as isize))
-                }
-            });
-        let indices = or_mistake(indices, at);
-        (self.take_along(&indices, axis), indices)
-    }
-
-    /// The `k`-th least element along an axis, from 1 on, and its index as u32, without the axis ([`Expr::kthvalue`]).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[3, 1, 4, 1], [4])?);
-    /// let (value, index) = x.kthvalue(3, 0);
-    /// assert_eq!((value.to_vec::<i32>()?, index.to_vec::<u32>()?), (vec![3], vec![0]));
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn kthvalue(&self, k: usize, axis: impl AxisIndex) -> (AnyExpr, AnyExpr) {
-        let (axis, at) = (axis.signed(), Location::caller());
-        let indices = || -> Result<AnyExpr> {
-            let own = Axis::new("kthvalue", self, axis, at)?;
-            let (n, shape) = (own.length(), own.shape);
-            if !(1..=n).contains(&k) {
-                bail!(
-                    Shape,
-                    "kthvalue {k} over axis {} of {shape}, which has length {n}: k goes from 1 to {n}",
-                    own.axis
-                );
-            }
-            own.sorted(true, false, k - 1..k)
-        };
-        let indices = or_mistake(indices(), at);
-        (self.take_along(&indices, axis).squeeze(axis), indices.squeeze(axis))
-    }
-}
-
-impl<T: Element> Expr<T> {
     /// The `k` greatest elements along an axis, the greatest first, and their indices (PyTorch and ONNX `TopK`). Of equal
     /// elements the first comes first.
     ///
     /// A `k` above the length of the axis is an error.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[3, 1, 4, 1], [4])?;
-    /// let (values, indices) = x.topk(2, 0);
-    /// assert_eq!((values.to_vec()?, indices.to_vec()?), (vec![4, 3], vec![2, 0]));
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn topk(&self, k: usize, axis: impl AxisIndex) -> (Expr<T>, Expr<u32>) {
-        let (values, indices) = self.any.topk(k, axis);
-        (Expr::face(values), Expr::face(indices))
-    }
-
+    topk(k: usize, axis: impl AxisIndex) -> (T, (AnyExpr, AnyExpr) | (Expr<T>, Expr<u32>)), "x.topk(2, 0).0" => "[3.0, 2.0]", |x| {
+        let own = Axis::new("topk", x, axis.signed())?;
+        let indices = own.sorted(true, true, 0..k.min(own.length()))?.slice(own.axis, 0..k);
+        Ok((x.take_along(&indices, own.axis), indices))
+    };
     /// The `k`-th least element along an axis, from 1 on, and its index, without the axis (PyTorch `kthvalue`). Of equal
     /// elements the first comes first.
     ///
     /// A `k` of 0 or above the length of the axis is an error.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[3, 1, 4, 1], [4])?;
-    /// let (value, index) = x.kthvalue(3, 0);
-    /// assert_eq!((value.to_vec()?, index.to_vec()?), (vec![3], vec![0]));
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn kthvalue(&self, k: usize, axis: impl AxisIndex) -> (Expr<T>, Expr<u32>) {
-        let (value, index) = self.any.kthvalue(k, axis);
-        (Expr::face(value), Expr::face(index))
-    }
+    kthvalue(k: usize, axis: impl AxisIndex) -> (T, (AnyExpr, AnyExpr) | (Expr<T>, Expr<u32>)), "x.kthvalue(3, 0).0" => "[2.0]", |x| {
+        let own = Axis::new("kthvalue", x, axis.signed())?;
+        let (n, axis) = (own.length(), own.axis);
+        if !(1..=n).contains(&k) {
+            bail!(Shape, "kthvalue {k} over axis {axis} of {}, which has length {n}: k goes from 1 to {n}", own.shape);
+        }
+        let indices = own.sorted(true, false, k - 1..k)?;
+        Ok((x.take_along(&indices, axis).squeeze(axis), indices.squeeze(axis)))
+    };
 }

@@ -33,6 +33,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::file::{Bytes, refused, replace, within};
+use crate::dtype::Kind;
 use crate::{AnyExpr, AnyTensor, DType, Device, Error, ErrorKind, Result, Shape};
 
 /// The begin of a file.
@@ -243,27 +244,21 @@ fn element(descr: &str) -> Result<(bool, DType), String> {
         ">" => true,
         _ => return Err(unknown()),
     };
-    let dtype = DType::ALL.into_iter().find(|&dtype| letters(dtype) == Some(name)).ok_or_else(unknown)?;
+    let dtype =
+        DType::ALL.into_iter().find(|&dtype| letters(dtype).as_deref() == Some(name)).ok_or_else(unknown)?;
     Ok((big, dtype))
 }
 
 /// NumPy's name of a type, if it has one.
-fn letters(dtype: DType) -> Option<&'static str> {
-    match dtype {
-        DType::Bool => Some("b1"),
-        DType::I8 => Some("i1"),
-        DType::I16 => Some("i2"),
-        DType::I32 => Some("i4"),
-        DType::I64 => Some("i8"),
-        DType::U8 => Some("u1"),
-        DType::U16 => Some("u2"),
-        DType::U32 => Some("u4"),
-        DType::U64 => Some("u8"),
-        DType::F16 => Some("f2"),
-        DType::F32 => Some("f4"),
-        DType::F64 => Some("f8"),
-        DType::BF16 => None,
-    }
+fn letters(dtype: DType) -> Option<String> {
+    let letter = match dtype.kind() {
+        _ if dtype == DType::BF16 => return None,
+        Kind::Bool => 'b',
+        Kind::Signed => 'i',
+        Kind::Unsigned => 'u',
+        Kind::Float => 'f',
+    };
+    Some(format!("{letter}{}", dtype.size()))
 }
 
 /// The rest of a header: the text of a Python dictionary.

@@ -438,18 +438,6 @@ pub(crate) use for_each_op;
 
 /// The types of a kind of form.
 macro_rules! kind {
-    (float) => {
-        &[Kind::Float]
-    };
-    (moves) => {
-        &[Kind::Float]
-    };
-    (bits) => {
-        &[Kind::Float]
-    };
-    (stored) => {
-        &[Kind::Float]
-    };
     (int) => {
         &[Kind::Signed, Kind::Unsigned]
     };
@@ -459,7 +447,11 @@ macro_rules! kind {
     (bool) => {
         &[Kind::Bool]
     };
+    ($of_floats:ident) => {
+        &[Kind::Float]
+    };
 }
+pub(super) use kind;
 
 /// How a form treats floats, as far as a compiler may rewrite it as algebra.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@
 
 use std::ops::Range;
 
+use super::op::kind;
 use super::scalar::limits;
 use crate::dtype::{DType, Kind};
 use crate::layout::Shape;
@@ -43,41 +44,41 @@ macro_rules! for_each_reduce_op {
     ($go:ident) => {
         $go! {
             /// The sum, in the order of the contract; integers wrap, and a zero of a float sum is +0.
-            Sum: sum from zero -> [T scans] {
+            Sum: sum from Zero -> [T scans] {
                 float "{a} + {b}" = |a, b| a + b;
                 word "{a} + {b}" = |a, b| a.wrapping_add(b);
             }
             /// The product, in the order of the contract; integers wrap.
-            Prod: prod from one -> [T scans] {
+            Prod: prod from One -> [T scans] {
                 float "{a} * {b}" = |a, b| a * b;
                 word "{a} * {b}" = |a, b| a.wrapping_mul(b);
             }
             /// The least value. NaN wins, and -0 is less than +0 (IEEE 754-2019 `minimum`).
-            Min: amin from greatest -> [T] {
+            Min: amin from Greatest -> [T] {
                 float "minimum_{T}({a}, {b})" = |a, b| math::minimum(a, b);
                 int "min({a}, {b})" = |a, b| a.min(b);
             }
             /// The greatest value. NaN wins, and +0 is greater than -0 (IEEE 754-2019 `maximum`).
-            Max: amax from least -> [T] {
+            Max: amax from Least -> [T] {
                 float "maximum_{T}({a}, {b})" = |a, b| math::maximum(a, b);
                 int "max({a}, {b})" = |a, b| a.max(b);
             }
             /// The index of the first of the least values, as u32. The first NaN wins; zeros are equal.
-            ArgMin: argmin from greatest -> [u32] {
+            ArgMin: argmin from Greatest -> [u32] {
                 float "beats_min_{T}({a}, {b})" = |a, b| math::beats_min(a, b);
                 int "{b} < {a}" = |a, b| b < a;
             }
             /// The index of the first of the greatest values, as u32. The first NaN wins; zeros are equal.
-            ArgMax: argmax from least -> [u32] {
+            ArgMax: argmax from Least -> [u32] {
                 float "beats_max_{T}({a}, {b})" = |a, b| math::beats_max(a, b);
                 int "{b} > {a}" = |a, b| b > a;
             }
             /// Whether one is true.
-            Any: any from zero -> [T] {
+            Any: any from Zero -> [T] {
                 bool "{a} | {b}" = |a, b| a | b;
             }
             /// Whether all are true.
-            All: all from one -> [T] {
+            All: all from One -> [T] {
                 bool "{a} & {b}" = |a, b| a & b;
             }
         }
@@ -98,15 +99,8 @@ enum Identity {
 /// The forms of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReduceForm {
-    kind: FormKind,
+    kinds: &'static [Kind],
     pub wgsl: &'static str,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FormKind {
-    Float,
-    Int,
-    Bool,
 }
 
 /// One row of the table.
@@ -117,36 +111,6 @@ pub(crate) struct ReduceRow {
     pub gives_index: bool,
     identity: Identity,
     forms: &'static [ReduceForm],
-}
-
-macro_rules! form_kind {
-    (float) => {
-        FormKind::Float
-    };
-    (int) => {
-        FormKind::Int
-    };
-    (word) => {
-        FormKind::Int
-    };
-    (bool) => {
-        FormKind::Bool
-    };
-}
-
-macro_rules! identity {
-    (zero) => {
-        Identity::Zero
-    };
-    (one) => {
-        Identity::One
-    };
-    (greatest) => {
-        Identity::Greatest
-    };
-    (least) => {
-        Identity::Least
-    };
 }
 
 macro_rules! gives_index {
@@ -169,8 +133,8 @@ macro_rules! define {
         const REDUCE_ROWS: &[ReduceRow] = &[$(ReduceRow {
             name: stringify!($name),
             gives_index: gives_index!($gives),
-            identity: identity!($identity),
-            forms: &[$(ReduceForm { kind: form_kind!($kind), wgsl: $wgsl }),+],
+            identity: Identity::$identity,
+            forms: &[$(ReduceForm { kinds: kind!($kind), wgsl: $wgsl }),+],
         },)*];
     };
 }
@@ -187,15 +151,8 @@ impl ReduceOp {
 
     /// The form for operands of a type, if the reduction takes them.
     pub(crate) fn form(self, dtype: DType) -> Option<&'static ReduceForm> {
-        let kind = match dtype {
-            DType::F16 | DType::BF16 => return None,
-            _ => match dtype.kind() {
-                Kind::Float => FormKind::Float,
-                Kind::Signed | Kind::Unsigned => FormKind::Int,
-                Kind::Bool => FormKind::Bool,
-            },
-        };
-        self.row().forms.iter().find(|form| form.kind == kind)
+        let takes = |form: &&ReduceForm| form.kinds.contains(&dtype.kind());
+        self.row().forms.iter().find(takes).filter(|_| dtype == dtype.accumulating())
     }
 
     /// The type of the result for operands of a type, if the reduction takes them.

@@ -8,9 +8,6 @@ use super::{LEAST_SPARED, MOST_COST, own_cost};
 use crate::ir::NodeKind;
 use crate::tuning::apart::APART;
 
-/// The kernel of the results.
-const LAST: u32 = u32::MAX;
-
 /// The nodes to store because several kernels read them. [`boundaries`](super::boundaries) decides for nodes such as
 /// reductions.
 pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
@@ -20,30 +17,12 @@ pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
     if !(0..count).any(is_apart) {
         return stored;
     }
-    // For each node, the kernels that compute it.
-    let mut kernels: Vec<SmallVec<[u32; 4]>> = vec![SmallVec::new(); count];
-    graph.roots.iter().for_each(|&root| kernels[root].push(LAST));
-    for i in (0..count).rev() {
-        let mut own = std::mem::take(&mut kernels[i]);
+    graph.kernels(|i, own| {
         if own.len() > 1 && graph.nodes[i].kind.is_operation() {
             stored[i] = is_worth_storing(graph, i, own.len() - 1);
         }
-        if is_apart(i) || stored[i] {
-            own = SmallVec::from_slice(&[graph.kin[i]]);
-        }
-        for &arg in &graph.args[i] {
-            let reading = &mut kernels[arg as usize];
-            // Each operand of a join has a kernel.
-            if matches!(graph.nodes[i].kind, NodeKind::Join(_)) {
-                own = SmallVec::from_slice(&[arg]);
-            }
-            for &kernel in &own {
-                if !reading.contains(&kernel) {
-                    reading.push(kernel);
-                }
-            }
-        }
-    }
+        (is_apart(i) || stored[i]).then(|| graph.kin[i])
+    });
     stored
 }
 

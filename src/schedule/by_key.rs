@@ -6,7 +6,6 @@
 //! the element at a fixed distance, if both are in one block of one run.
 
 use std::collections::hash_map::Entry;
-use std::panic::Location;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -39,7 +38,7 @@ pub(super) fn roots(graph: &Graph<'_>, bounds: Bounds) -> Result<Option<Vec<Arc<
         if !is_moved && is_stage(own) {
             return Ok(None);
         }
-        let operand = |i: usize| AnyExpr::new(Ok(node.args[i].clone()), Location::caller());
+        let operand = |i: usize| AnyExpr::new(Ok(node.args[i].clone()));
         let all = Segments { gives: ByKey::Count, ..own };
         let runs = match known.entry((address, all)) {
             Entry::Occupied(known) => known.into_mut(),
@@ -81,7 +80,7 @@ fn beyond(count: usize) -> usize {
 /// Numbers of elements along an axis. The last one is repeated for the steps that read beyond it.
 fn numbers(count: usize) -> AnyExpr {
     let all = AnyExpr::coordinate([count + beyond(count)], 0);
-    apply(Op::Min, &[&all, &number(count - 1)], Location::caller())
+    all.op(Op::Min, number(count - 1))
 }
 
 /// Elements sorted by key, in runs of equal keys below `count`. Elements without a key are last.
@@ -97,7 +96,6 @@ struct Runs {
     is_counted: bool,
     elements: usize,
     count: usize,
-    at: &'static Location<'static>,
 }
 
 /// For each element its place in its run and the length of that run, as columns.
@@ -109,20 +107,20 @@ struct Places {
 impl Runs {
     /// Runs of a column of keys. `is_moved` says whether the order is needed beside the counts.
     fn new(column: &AnyExpr, own: Segments, is_moved: bool) -> Result<Runs> {
-        let (count, at, all) = (own.count, Location::caller(), column.squeeze(1));
+        let (count, all) = (own.count, column.squeeze(1));
         let (order, keys) = if own.are_sorted {
             // Keys below 0 are first.
             let dtype = all.dtype()?;
             let least = if dtype.kind() == Kind::Signed { -1 } else { 0 };
             let [least, end] = [least, count as i64].map(|value| AnyExpr::scalar(dtype, value));
-            (None, apply(Op::Clamp, &[&all, &least, &end], at))
+            (None, apply(Op::Clamp, &[&all, &least, &end]))
         } else {
             let end = AnyExpr::scalar(DType::U32, count as u64);
-            let bins = apply(Op::Min, &[&all.cast(DType::U32), &end], at);
-            let sorted = |what| bins.by_few_bits(what, false, bits(count), usize::MAX, at);
+            let bins = all.cast(DType::U32).op(Op::Min, &end);
+            let sorted = |what| bins.by_few_bits(what, false, bits(count), usize::MAX);
             if is_moved {
                 let order = sorted(Payload::Indices)?.shared();
-                let keys = bins.found(&[order.cast(DType::I32)], at)?;
+                let keys = bins.found(&[order.cast(DType::I32)])?;
                 (Some([bins, order]), keys)
             } else {
                 (None, sorted(Payload::Keys)?)
@@ -133,10 +131,10 @@ impl Runs {
         let starts = starts.cast(DType::I32).shared();
         let is_counted = is_counted(own);
         let totals = match is_counted {
-            true => AnyExpr::by_key(own, &[column], at)?.squeeze(1).cast(DType::I32),
-            false => apply(Op::Sub, &[&part(&starts, 1, count), &part(&starts, 0, count)], at),
+            true => AnyExpr::by_key(own, &[column])?.squeeze(1).cast(DType::I32),
+            false => part(&starts, 1, count).op(Op::Sub, part(&starts, 0, count)),
         };
-        Ok(Runs { order, keys, starts, totals: totals.shared(), is_counted, elements, count, at })
+        Ok(Runs { order, keys, starts, totals: totals.shared(), is_counted, elements, count })
     }
 
     /// The rows of values of each key, reduced.
@@ -147,36 +145,31 @@ impl Runs {
         }
         let first = part(&self.starts, 0, 1);
         match &self.order {
-            None => self.blocks(op, values, &|place| Ok(self.op(Op::Add, place, &first)), &self.totals, n),
+            None => self.blocks(op, values, &|place| Ok(place.op(Op::Add, &first)), &self.totals, n),
             // Totals are counted, so nothing else needs the order: elements move with their keys.
             Some([bins, _]) if self.is_counted && values.shape()?[1] == 1 && values.is_moved()? => {
                 let moved = Payload::Others(&values.reshape([-1]));
-                let moved = bins.by_few_bits(moved, false, bits(count), usize::MAX, self.at)?;
+                let moved = bins.by_few_bits(moved, false, bits(count), usize::MAX)?;
                 self.blocks(op, &moved.unsqueeze(1).shared(), &|place| Ok(place.clone()), &self.totals, n)
             }
             Some([_, order]) => {
-                let row = |place: &AnyExpr| order.found(std::slice::from_ref(place), self.at);
+                let row = |place: &AnyExpr| order.found(std::slice::from_ref(place));
                 self.blocks(op, values, &row, &self.totals, n)
             }
         }
     }
 
-    fn op(&self, op: Op, a: &AnyExpr, b: &AnyExpr) -> AnyExpr {
-        apply(op, &[a, b], self.at)
-    }
-
     /// The rows of values of some elements, given by their numbers in sorted order.
     fn values(&self, values: &AnyExpr, numbers: &AnyExpr) -> Result<AnyExpr> {
         let last = self.elements - 1;
-        let inside = apply(Op::Clamp, &[numbers, &number(0), &number(last)], self.at);
-        let order =
-            self.order.as_ref().map_or(Ok(inside.clone()), |[_, order]| order.found(&[inside], self.at))?;
-        values.taken(&order, 0, Outside::Nearest, self.at)
+        let inside = apply(Op::Clamp, &[numbers, &number(0), &number(last)]);
+        let order = self.order.as_ref().map_or(Ok(inside.clone()), |[_, order]| order.found(&[inside]))?;
+        values.taken(&order, 0, Outside::Nearest)
     }
 
     /// The last row of values of each key.
     fn last(&self, values: &AnyExpr) -> Result<AnyExpr> {
-        self.values(values, &self.op(Op::Sub, &part(&self.starts, 1, self.count), &number(1)))
+        self.values(values, &part(&self.starts, 1, self.count).op(Op::Sub, number(1)))
     }
 
     /// The rows of values of each key, reduced.
@@ -184,26 +177,24 @@ impl Runs {
         let dtype = values.dtype()?;
         let numbers = [numbers(self.elements)];
         let key = match &self.order {
-            Some(_) => self.keys.found(&numbers, self.at)?,
+            Some(_) => self.keys.found(&numbers)?,
             None => part(&self.starts, 1, self.count).searchsorted(&numbers[0], Side::Right).cast(DType::I32),
         };
-        let next = self.op(Op::Min, &self.op(Op::Add, &key, &number(1)), &number(self.count));
-        let start = self.starts.found(&[key], self.at)?;
-        let end = self.starts.found(&[next], self.at)?;
+        let next = key.op(Op::Add, number(1)).op(Op::Min, number(self.count));
+        let start = self.starts.found(&[key])?;
+        let end = self.starts.found(&[next])?;
         let column = |x: AnyExpr| x.unsqueeze(1).shared();
         let own = AnyExpr::coordinate(start.shape()?.clone(), 0);
-        let places = Places {
-            place: column(self.op(Op::Sub, &own, &start)),
-            total: column(self.op(Op::Sub, &end, &start)),
-        };
+        let places =
+            Places { place: column(own.op(Op::Sub, &start)), total: column(end.op(Op::Sub, &start)) };
         let first = part(&self.starts, 0, self.count);
-        let first = self.op(Op::Min, &first, &number(self.elements - 1));
+        let first = first.op(Op::Min, number(self.elements - 1));
         let values = self.values(values, &numbers[0])?.shared();
         let made = self.folded(op, &values, &places, self.elements, &first)?;
-        let there = self.op(Op::Gt, &self.totals, &number(0)).unsqueeze(1);
+        let there = self.totals.op(Op::Gt, number(0)).unsqueeze(1);
         let made = there.select(made, AnyExpr::constant(dtype, op.identity(dtype)));
         let is_sum = op == ReduceOp::Sum && dtype.kind() == Kind::Float;
-        Ok(if is_sum { self.op(Op::Add, &made, &AnyExpr::scalar(dtype, 0.0)) } else { made })
+        Ok(if is_sum { made.op(Op::Add, AnyExpr::scalar(dtype, 0.0)) } else { made })
     }
 
     /// The rows of values of each key, reduced block by block. Rows are found by places in sorted order. No run has more
@@ -219,34 +210,33 @@ impl Runs {
     ) -> Result<AnyExpr> {
         let (width, elements) = (longest.min(BLOCK), values.shape()?[0]);
         let sums = |x: &AnyExpr| x.reduce("cumsum", [0], ReduceOptions::default()).shared();
-        let found = |table: &AnyExpr, index: &AnyExpr| table.found(std::slice::from_ref(index), self.at);
+        let found = |table: &AnyExpr, index: &AnyExpr| table.found(std::slice::from_ref(index));
         let is_last = longest <= BLOCK;
         let block = number(BLOCK);
-        let cuts = self.op(Op::Div, &self.op(Op::Add, totals, &number(BLOCK - 1)), &block).shared();
+        let cuts = totals.op(Op::Add, number(BLOCK - 1)).op(Op::Div, &block).shared();
         let (key, before) = if is_last {
             (AnyExpr::coordinate([self.count], 0), number(0))
         } else {
             let number_of = AnyExpr::coordinate([elements / BLOCK + self.count], 0);
             let ends = sums(&cuts);
             let key = ends.searchsorted(&number_of, Side::Right).cast(DType::I32);
-            let key = self.op(Op::Min, &key, &number(self.count - 1)).shared();
-            let first = self.op(Op::Sub, &found(&ends, &key)?, &found(&cuts, &key)?);
+            let key = key.op(Op::Min, number(self.count - 1)).shared();
+            let first = found(&ends, &key)?.op(Op::Sub, found(&cuts, &key)?);
             // Rows past the last block are past the end of any run.
-            let own =
-                self.op(Op::Min, &self.op(Op::Sub, &number_of, &first), &number(longest.div_ceil(BLOCK)));
-            let before = self.op(Op::Mul, &own, &block);
+            let own = number_of.op(Op::Sub, &first).op(Op::Min, number(longest.div_ceil(BLOCK)));
+            let before = own.op(Op::Mul, &block);
             (key, before)
         };
         let total = found(totals, &key)?;
-        let length = self.op(Op::Sub, &total, &before).shared();
-        let start = self.op(Op::Sub, &found(&sums(totals), &key)?, &total);
-        let start = self.op(Op::Add, &start, &before).shared();
+        let length = total.op(Op::Sub, &before).shared();
+        let start = found(&sums(totals), &key)?.op(Op::Sub, &total);
+        let start = start.op(Op::Add, &before).shared();
         let own = AnyExpr::coordinate([key.shape()?[0], width], 1);
-        let place = self.op(Op::Add, &start.unsqueeze(1), &own);
-        let place = apply(Op::Clamp, &[&place, &number(0), &number(elements - 1)], self.at);
-        let is_there = self.op(Op::Lt, &own, &length.unsqueeze(1)).unsqueeze(2);
+        let place = start.unsqueeze(1).op(Op::Add, &own);
+        let place = apply(Op::Clamp, &[&place, &number(0), &number(elements - 1)]);
+        let is_there = own.op(Op::Lt, length.unsqueeze(1)).unsqueeze(2);
         let dtype = values.dtype()?;
-        let rows = values.taken(&row(&place)?, 0, Outside::Nearest, self.at)?;
+        let rows = values.taken(&row(&place)?, 0, Outside::Nearest)?;
         let rows = is_there.select(rows, AnyExpr::constant(dtype, op.identity(dtype)));
         let made = rows.reduce(op.name(), [1], ReduceOptions::default());
         match is_last {
@@ -270,49 +260,44 @@ impl Runs {
         let (rows, halves) = distances(count);
         let mut size = count + halves.iter().sum::<usize>();
         let (place, total) = (part(place, 0, size), part(total, 0, size));
-        let lane = self.op(Op::Rem, &place, &number(BLOCK)).shared();
-        let rest = self.op(Op::Add, &self.op(Op::Sub, &total, &place), &lane);
-        let length = self.op(Op::Min, &rest, &number(BLOCK)).shared();
+        let lane = place.op(Op::Rem, number(BLOCK)).shared();
+        let rest = total.op(Op::Sub, &place).op(Op::Add, &lane);
+        let length = rest.op(Op::Min, number(BLOCK)).shared();
         let mut made = part(values, 0, size);
         for row in rows {
-            let is_there = self.op(Op::Lt, &self.op(Op::Add, &lane, &number(row)), &length);
-            let both = combined(op, &made, &part(values, row, size), self.at)?;
+            let is_there = lane.op(Op::Add, number(row)).op(Op::Lt, &length);
+            let both = combined(op, &made, &part(values, row, size))?;
             made = is_there.select(both, &made);
         }
         for half in halves {
             made = made.shared();
             size -= half;
             let (own, lane, length) = (part(&made, 0, size), part(&lane, 0, size), part(&length, 0, size));
-            let beside = self.op(Op::Lt, &self.op(Op::Add, &lane, &number(half)), &length);
-            let is_there = self.op(Op::And, &beside, &self.op(Op::Lt, &lane, &number(half)));
-            made = is_there.select(combined(op, &own, &part(&made, half, size), self.at)?, own);
+            let beside = lane.op(Op::Add, number(half)).op(Op::Lt, &length);
+            let is_there = beside.op(Op::And, lane.op(Op::Lt, number(half)));
+            made = is_there.select(combined(op, &own, &part(&made, half, size))?, own);
         }
         let made = made.shared();
-        let found = made.taken(wanted, 0, Outside::Nearest, self.at)?;
+        let found = made.taken(wanted, 0, Outside::Nearest)?;
         if count <= BLOCK {
             return Ok(found);
         }
         // Runs of several blocks go another round, whose elements are their blocks: fewer than `2 * count / BLOCK`.
         let (lane, place, total) = (part(&lane, 0, count), part(&place, 0, count), part(&total, 0, count));
-        let is_long = self.op(Op::Gt, &total, &number(BLOCK));
-        let is_next = self.op(Op::And, &is_long, &self.op(Op::Eq, &lane, &number(0))).reshape([-1]).shared();
+        let is_long = total.op(Op::Gt, number(BLOCK));
+        let is_next = is_long.op(Op::And, lane.op(Op::Eq, number(0))).reshape([-1]).shared();
         let few = 2 * count / BLOCK;
-        let index = is_next
-            .true_first(None, few, self.at)?
-            .found(&[numbers(few)], self.at)?
-            .cast(DType::I32)
-            .shared();
-        let next = |x: &AnyExpr| x.taken(&index, 0, Outside::Nearest, self.at);
-        let blocks = self.op(Op::Add, &next(&total)?, &number(BLOCK - 1));
+        let index = is_next.true_first(None, few)?.found(&[numbers(few)])?.cast(DType::I32).shared();
+        let next = |x: &AnyExpr| x.taken(&index, 0, Outside::Nearest);
+        let blocks = next(&total)?.op(Op::Add, number(BLOCK - 1));
         let places = Places {
-            place: self.op(Op::Div, &next(&place)?, &number(BLOCK)).shared(),
-            total: self.op(Op::Div, &blocks, &number(BLOCK)).shared(),
+            place: next(&place)?.op(Op::Div, number(BLOCK)).shared(),
+            total: blocks.op(Op::Div, number(BLOCK)).shared(),
         };
         let exclusive = ReduceOptions::default().exclusive();
         let before = is_next.cast(DType::U32).reduce("cumsum", [0], exclusive).cast(DType::I32);
-        let further =
-            self.op(Op::Min, &before.taken(wanted, 0, Outside::Nearest, self.at)?, &number(few - 1));
+        let further = before.taken(wanted, 0, Outside::Nearest)?.op(Op::Min, number(few - 1));
         let further = self.folded(op, &next(&made)?.shared(), &places, few, &further)?;
-        Ok(is_long.taken(wanted, 0, Outside::Nearest, self.at)?.select(further, found))
+        Ok(is_long.taken(wanted, 0, Outside::Nearest)?.select(further, found))
     }
 }

@@ -11,6 +11,9 @@ use crate::error::Result;
 use crate::ir::{Node, NodeKind, ProgramKind};
 use crate::layout::Shape;
 
+/// The kernel of the results.
+pub(super) const LAST: u32 = u32::MAX;
+
 /// The nodes below some roots, each once and after its operands.
 pub(super) struct Graph<'a> {
     pub nodes: Vec<&'a Arc<Node>>,
@@ -138,6 +141,35 @@ impl Graph<'_> {
             instead.get(&Arc::as_ptr(root)).unwrap_or(root).clone()
         };
         Ok(self.roots.iter().map(root).collect())
+    }
+
+    /// For each node, the kernels that compute it; [`LAST`] is that of the results. `stored` sees the kernels that read a
+    /// node, readers first, and returns its own kernel if it is stored.
+    pub(super) fn kernels(
+        &self,
+        mut stored: impl FnMut(usize, &[u32]) -> Option<u32>,
+    ) -> Vec<SmallVec<[u32; 4]>> {
+        let mut kernels: Vec<SmallVec<[u32; 4]>> = vec![SmallVec::new(); self.nodes.len()];
+        self.roots.iter().for_each(|&root| kernels[root].push(LAST));
+        for i in (0..self.nodes.len()).rev() {
+            let own = match stored(i, &kernels[i]) {
+                Some(kernel) => SmallVec::from_slice(&[kernel]),
+                None => kernels[i].clone(),
+            };
+            for &arg in &self.args[i] {
+                // Each operand of a join has a kernel.
+                let joined = [arg];
+                let is_join = matches!(self.nodes[i].kind, NodeKind::Join(_));
+                let own: &[u32] = if is_join { &joined } else { &own };
+                let reading = &mut kernels[arg as usize];
+                for &kernel in own {
+                    if !reading.contains(&kernel) {
+                        reading.push(kernel);
+                    }
+                }
+            }
+        }
+        kernels
     }
 
     pub(super) fn is_reduction(&self, i: usize) -> bool {

@@ -4,13 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::graph::Graph;
 use crate::ir::{Body, Node, NodeKind};
-
-/// The kernel of the results.
-const LAST: usize = usize::MAX;
 
 /// For each loop with several results, the nodes of these.
 pub(super) struct Loops(Vec<Vec<usize>>);
@@ -33,31 +28,17 @@ impl Loops {
         if self.0.is_empty() {
             return false;
         }
-        let mut kernels: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new(); graph.nodes.len()];
-        graph.roots.iter().for_each(|&root| kernels[root].push(LAST));
-        for i in (0..graph.nodes.len()).rev() {
-            let kind = &graph.nodes[i].kind;
-            let own =
-                if stored[i] || kind.is_stored() { SmallVec::from_slice(&[i]) } else { kernels[i].clone() };
-            for &arg in &graph.args[i] {
-                let arg = arg as usize;
-                // Each operand of a join has a kernel.
-                let joined = SmallVec::from_slice(&[arg]);
-                let own = if matches!(kind, NodeKind::Join(_)) { &joined } else { &own };
-                for &kernel in own {
-                    if !kernels[arg].contains(&kernel) {
-                        kernels[arg].push(kernel);
-                    }
-                }
-            }
-        }
+        let kernels =
+            graph.kernels(|i, _| (stored[i] || graph.nodes[i].kind.is_stored()).then_some(i as u32));
         let mut any = false;
         for values in &self.0 {
             let first = values[0];
             // A stored value is in the same kernels as the values that it is stored with.
-            let kernel = |&kernel: &usize| match graph.nodes.get(kernel).map(|node| &node.kind) {
-                Some(NodeKind::Shared) if values.contains(&(graph.args[kernel][0] as usize)) => first,
-                _ => kernel,
+            let kernel = |&kernel: &u32| match graph.nodes.get(kernel as usize).map(|node| &node.kind) {
+                Some(NodeKind::Shared) if values.contains(&(graph.args[kernel as usize][0] as usize)) => {
+                    first
+                }
+                _ => kernel as usize,
             };
             let mut all = values.iter().flat_map(|&value| &kernels[value]).map(kernel);
             let one = all.next();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Tensor;
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{Error, ErrorKind, Line, Result, bail, called};
+use crate::error::{Result, bail, called};
 use crate::expr::AnyExpr;
 use crate::ir::{Destination, NodeKind, Schedule, Source, Storage};
 use crate::layout::{Broadcast, Layout, Shape};
@@ -87,14 +87,13 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn typed<T: Element>(&self) -> Result<Tensor<T>> {
-        self.is_of::<T>(Location::caller())?;
+        called(Location::caller(), || self.is_of::<T>())?;
         Ok(Tensor::face(self.clone()))
     }
 
-    pub(super) fn is_of<T: Element>(&self, at: Line) -> Result<()> {
+    pub(super) fn is_of<T: Element>(&self) -> Result<()> {
         if self.dtype() != T::DTYPE {
-            let text = format!("a tensor of {} was taken as one of {}: cast it", self.dtype(), T::DTYPE);
-            return Err(Error::new(ErrorKind::Type, text).at(at));
+            bail!(Type, "a tensor of {} was taken as one of {}: cast it", self.dtype(), T::DTYPE);
         }
         Ok(())
     }
@@ -176,16 +175,13 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn assign(&self, value: impl Into<AnyExpr>) -> Result<()> {
-        self.assign_by(&self.device, &value.into(), Location::caller())
+        let value = value.into();
+        called(Location::caller(), || self.assign_by(&self.device, &value))
     }
 
     /// The same with the math of the device's handle.
-    pub(crate) fn assign_by(&self, device: &Device, value: &AnyExpr, at: Line) -> Result<()> {
-        called(at, || self.assign_now(device, value, at))
-    }
-
-    fn assign_now(&self, device: &Device, value: &AnyExpr, at: Line) -> Result<()> {
-        self.takes(device, value, at)?;
+    pub(crate) fn assign_by(&self, device: &Device, value: &AnyExpr) -> Result<()> {
+        self.takes(device, value)?;
         let to = (self.storage(), self.layout());
         device.run(value.node()?, Destination::Into(&[to]), || self.schedule(device, value)).map(drop)
     }
@@ -205,9 +201,9 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn warm_up_assign(&self, value: impl Into<AnyExpr>) -> Result<()> {
-        let (value, at) = (value.into(), Location::caller());
-        called(at, || {
-            self.takes(&self.device, &value, at)?;
+        let value = value.into();
+        called(Location::caller(), || {
+            self.takes(&self.device, &value)?;
             let schedule = self.schedule(&self.device, &value)?;
             let to = (self.storage(), self.layout());
             self.device.backend().compile(&schedule, Destination::Into(&[to]))
@@ -224,16 +220,14 @@ impl AnyTensor {
     }
 
     /// Checks that a value may be assigned to this tensor.
-    pub(super) fn takes(&self, device: &Device, value: &AnyExpr, at: Line) -> Result<()> {
+    pub(super) fn takes(&self, device: &Device, value: &AnyExpr) -> Result<()> {
         let node = value.node()?;
         if node.dtype != self.dtype() {
-            let text =
-                format!("cannot assign {} to a tensor of {}: cast the value", node.dtype, self.dtype());
-            return Err(Error::new(ErrorKind::Type, text).at(at));
+            bail!(Type, "cannot assign {} to a tensor of {}: cast the value", node.dtype, self.dtype());
         }
-        Broadcast::in_place(self.shape(), &node.shape).map_err(|e| e.at(at))?;
-        self.is_written_once("assign").map_err(|e| e.at(at))?;
-        device.agrees(value).map_err(|e| e.at(at))
+        Broadcast::in_place(self.shape(), &node.shape)?;
+        self.is_written_once("assign")?;
+        device.agrees(value)
     }
 
     /// Checks that no element is visited twice, as every write needs.

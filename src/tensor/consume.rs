@@ -8,101 +8,79 @@ use std::sync::Arc;
 
 use super::later::Later;
 use super::several::Kernels;
-use super::{AnyTensor, Explain};
+use super::{AnyTensor, Explain, Tensor};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{Error, ErrorKind, Line, Result, bail, called};
-use crate::expr::AnyExpr;
+use crate::error::{Line, Result, bail, called};
+use crate::expr::{AnyExpr, Expr, on_both};
 use crate::ir::{Destination, Fingerprint, Node, Results, Schedule};
 use crate::layout::{Layout, Shape};
 
-/// Consumers.
-impl AnyExpr {
-    /// Runs the expression on the device of its tensors, into a new row-major tensor
-    /// ([`Expr::eval`](crate::Expr::eval)).
+on_both! {
+    /// Consumers: an expression becomes a tensor.
+    examples of i32 ["[1, 2, 3, 4], [2, 2]"];
+
+    /// Runs the expression, usually as one kernel, on the device of its tensors, into a new row-major tensor. An
+    /// expensive part over fewer elements, as `exp` of a row, may get a kernel of its own. The call returns when the
+    /// work is recorded. Reading the result waits for it.
     ///
     /// # Errors
     /// The first mistake that was made while building; tensors of different devices, or none at
     /// all (then use [`eval_on`](Self::eval_on)); a limit of the adapter; no memory.
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, DType, Device};
-    ///
-    /// let x = Device::cpu().upload_bytes(&[1, 4, 9], DType::U8, [3])?;
-    /// let roots = AnyExpr::call("sqrt", &[x.cast(DType::F16)]).eval()?;
-    /// assert_eq!(roots.cast(DType::U8).to_bytes()?, [1, 2, 3]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn eval(&self) -> Result<AnyTensor> {
-        let at = Location::caller();
-        called(at, || self.run(&self.own_device(at)?))
-    }
-
-    /// A new row-major tensor of the elements, which no other handle names. It does the same as [`eval`](Self::eval),
-    /// under the name that other libraries use ([`Expr::copy`](crate::Expr::copy)).
+    eval() -> (T, Result<AnyTensor> | Result<Tensor<T>>), "x.sum(0).eval()?" => "[4, 6]", |x| x.run(&x.own_device()?);
+    /// A new row-major tensor of the elements, which no other handle names, while `clone` is another handle for the
+    /// same elements. It does the same as [`eval`](Self::eval), under the name that other libraries use.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
-    #[track_caller]
     #[doc(alias = "clone")]
-    pub fn copy(&self) -> Result<AnyTensor> {
-        self.eval()
-    }
-
-    /// The elements on a device ([`Expr::to`](crate::Expr::to)).
+    copy() -> (T, Result<AnyTensor> | Result<Tensor<T>>), "x.slice(1, ..1).copy()?" => "[1, 3]", |x| x.run(&x.own_device()?);
+    /// The elements on a device. An expression is computed where its tensors live. A tensor that lives there already is
+    /// returned as it is, as by PyTorch's `to`. Otherwise the elements go through the host, and this call waits for
+    /// them.
     ///
     /// # Errors
-    /// As [`eval`](Self::eval) and [`Device::upload_bytes`].
-    ///
-    /// ```
-    /// use zerostride::{DType, Device};
-    ///
-    /// let (here, there) = (Device::cpu(), Device::open()?);
-    /// let x = here.upload_bytes(&[1, 2], DType::U8, [2])?.flip(0).to(&there)?;
-    /// assert!(x.device().same(&there));
-    /// assert_eq!(x.to_bytes()?, [2, 1]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
+    /// As [`eval`](Self::eval) and [`Device::upload`].
     #[doc(alias = "cuda")]
-    pub fn to(&self, device: &Device) -> Result<AnyTensor> {
-        called(Location::caller(), || {
-            if self.backends()?.is_empty() {
-                return self.eval_on(device);
+    to(device: &Device) -> (T, Result<AnyTensor> | Result<Tensor<T>>),
+        "x.to(&zerostride::Device::open()?)?.flip(0)" => "[3, 4, 1, 2]", |x| {
+            if x.backends()?.is_empty() {
+                return x.eval_on(device);
             }
-            let own = self.elements()?;
+            let own = x.elements()?;
             match own.device().same(device) {
                 true => Ok(own),
                 false => device.upload_bytes(&own.to_bytes()?, own.dtype(), own.shape()),
             }
-        })
-    }
+        };
+    /// Runs the expression on a device, which its tensors, if any, must live on.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    eval_on(device: &Device) -> (T, Result<AnyTensor> | Result<Tensor<T>>), "x.index(1).eval_on(&device)?" => "[0, 1, 0, 1]", |x| {
+        device.agrees(x)?;
+        x.run(device)
+    };
+}
 
+impl AnyExpr {
     /// One element, by an index for each axis ([`Expr::get`](crate::Expr::get)).
     pub(super) fn element(&self, index: &[isize]) -> AnyExpr {
         self.view(|layout| layout.element(index))
     }
 
     /// The device of the tensors.
-    pub(super) fn own_device(&self, at: Line) -> Result<Device> {
+    pub(super) fn own_device(&self) -> Result<Device> {
         let backends = self.backends()?;
         let Some(first) = backends.first() else {
-            let text = "an expression without tensors has no device: use eval_on and name one";
-            return Err(Error::new(ErrorKind::Device, text).at(at));
+            bail!(Device, "an expression without tensors has no device: use eval_on and name one");
         };
         let device = Device::from_backend(first.clone());
-        device.is_that_of(backends).map_err(|e| e.at(at))?;
+        device.is_that_of(backends)?;
         Ok(device)
     }
 
-    /// [`eval`](Self::eval) without blocking the calling thread. Another thread does everything that takes time:
-    /// computing on the CPU path, and compiling on an adapter. This call requests the work, which reads the tensors as
-    /// they are now, whatever is assigned to them before the future is done. Dropping the future does not stop the
-    /// work.
-    ///
-    /// If a kernel must be compiled first, the tensors that it reads are copied on the device.
-    /// [`warm_up`](Self::warm_up) avoids both.
+    /// [`eval`](Self::eval) without blocking the calling thread ([`Expr::eval_async`]).
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
@@ -119,7 +97,7 @@ impl AnyExpr {
     #[track_caller]
     pub fn eval_async(&self) -> impl Future<Output = Result<AnyTensor>> + Send + use<> {
         let at = Location::caller();
-        let begun = called(at, || self.begin(self.own_device(at)?, at));
+        let begun = called(at, || self.begin(self.own_device()?, at));
         let begun = begun.unwrap_or_else(|error| Later::ready(Err(error)));
         async move {
             let result = begun.await?;
@@ -145,26 +123,6 @@ impl AnyExpr {
         }))
     }
 
-    /// Runs the expression on a device, which its tensors, if any, must live on.
-    ///
-    /// # Errors
-    /// As [`eval`](Self::eval).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, DType, Device};
-    ///
-    /// let ones = AnyExpr::scalar(DType::BF16, 1).broadcast_to([2]).eval_on(&Device::cpu())?;
-    /// assert_eq!(ones.to_bytes()?, [128, 63, 128, 63]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn eval_on(&self, device: &Device) -> Result<AnyTensor> {
-        called(Location::caller(), || {
-            device.agrees(self)?;
-            self.run(device)
-        })
-    }
-
     /// Runs several expressions on the device of their tensors, with one kernel for equal shapes, whatever their types
     /// ([`Expr::eval_all`](crate::Expr::eval_all)). The results are in the order of the expressions.
     ///
@@ -187,20 +145,18 @@ impl AnyExpr {
 
     #[track_caller]
     pub(super) fn eval_each(exprs: &[&AnyExpr]) -> Result<Vec<AnyTensor>> {
-        let at = Location::caller();
-        let mut backends = Vec::new();
-        for expr in exprs {
-            backends.extend_from_slice(expr.backends()?);
-        }
-        let Some(first) = backends.first() else {
-            if exprs.is_empty() {
-                return Ok(Vec::new());
+        called(Location::caller(), || {
+            let mut backends = Vec::new();
+            for expr in exprs {
+                backends.extend_from_slice(expr.backends()?);
             }
-            let text = "expressions without tensors have no device: use eval_on and name one";
-            return Err(Error::new(ErrorKind::Device, text).at(at));
-        };
-        let device = Device::from_backend(first.clone());
-        called(at, || {
+            let Some(first) = backends.first() else {
+                if exprs.is_empty() {
+                    return Ok(Vec::new());
+                }
+                bail!(Device, "expressions without tensors have no device: use eval_on and name one");
+            };
+            let device = Device::from_backend(first.clone());
             device.is_that_of(&backends)?;
             Kernels::new(exprs, &device)?.eval(&device)
         })
@@ -324,22 +280,18 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn warm_up_async(&self, device: &Device) -> impl Future<Output = Result<()>> + Send + use<> {
-        let at = Location::caller();
-        let agreed = device.agrees(self).map_err(|e| e.at(at));
-        let (expr, device) = (self.clone(), device.clone());
-        let begun = {
-            let (expr, device) = (expr.clone(), device.clone());
-            Later::begin(move || called(at, || agreed.and_then(|()| expr.warm_up(&device))))
-        };
+        let (expr, device, at) = (self.clone(), device.clone(), Location::caller());
+        let backend = device.backend();
+        let compile = move || called(at, || expr.warm_up(&device));
+        let begun = Later::begin(compile.clone());
         async move {
             begun.await?;
-            let backend = device.backend();
             if backend.can_wait("warm_up").is_ok() {
                 return Ok(());
             }
             // By then it is known whether the kernels were refused.
             backend.settle(&[]).await?;
-            expr.warm_up(&device)
+            compile()
         }
     }
 

@@ -7,7 +7,7 @@ use super::read::room;
 use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{Error, ErrorKind, Line, Result, bail, called};
+use crate::error::{Result, bail, called};
 use crate::expr::{AnyExpr, Expr};
 use crate::layout::{Layout, Shape};
 
@@ -144,31 +144,32 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn write_bytes(&self, bytes: &[u8]) -> Result<()> {
-        let needed = self.layout().count() as u128 * self.dtype().size() as u128;
-        if needed != bytes.len() as u128 {
-            let text = format!(
-                "write of {} bytes to {} {}, which has {needed}: data and shape must agree",
-                bytes.len(),
-                self.dtype(),
-                self.shape()
-            );
-            return Err(Error::new(ErrorKind::Data, text).at(Location::caller()));
-        }
-        called(Location::caller(), || self.write_packed(&truths(self.dtype(), bytes)?))
+        called(Location::caller(), || {
+            let (shape, dtype, own) = (self.shape(), self.dtype(), bytes.len());
+            let needed = self.layout().count() as u128 * dtype.size() as u128;
+            if needed != own as u128 {
+                bail!(
+                    Data,
+                    "write of {own} bytes to {dtype} {shape}, which has {needed}: data and shape must agree"
+                );
+            }
+            self.write_packed(&truths(dtype, bytes)?)
+        })
     }
 
     /// The same for elements, of the tensor's type.
-    pub(super) fn write<T: Element>(&self, data: &[T], at: Line) -> Result<()> {
-        if self.layout().count() != data.len() {
-            let text = format!(
-                "write of {} elements to {}, which has {}: data and shape must agree",
-                data.len(),
-                self.shape(),
-                self.layout().count()
-            );
-            return Err(Error::new(ErrorKind::Data, text).at(at));
-        }
-        called(at, || self.write_packed(bytemuck::cast_slice(data)))
+    #[track_caller]
+    pub(super) fn write<T: Element>(&self, data: &[T]) -> Result<()> {
+        called(Location::caller(), || {
+            let (shape, count, own) = (self.shape(), self.layout().count(), data.len());
+            if count != own {
+                bail!(
+                    Data,
+                    "write of {own} elements to {shape}, which has {count}: data and shape must agree"
+                );
+            }
+            self.write_packed(bytemuck::cast_slice(data))
+        })
     }
 
     fn write_packed(&self, bytes: &[u8]) -> Result<()> {

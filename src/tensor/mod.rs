@@ -26,7 +26,7 @@ use std::panic::Location;
 use crate::device::Device;
 use crate::dtype::{Element, bf16, f16};
 use crate::error::{Result, bail, called};
-use crate::expr::{AnyExpr, Expr, IntoExpr, operators};
+use crate::expr::{AnyExpr, Expr, Face, IntoExpr, operators};
 use crate::layout::{Layout, Shape};
 
 /// Elements of type `T` on a device, seen through a [`Layout`].
@@ -94,6 +94,12 @@ impl<T: Element> From<Tensor<T>> for AnyExpr {
 impl<T: Element> From<&Tensor<T>> for AnyExpr {
     fn from(tensor: &Tensor<T>) -> AnyExpr {
         (&tensor.leaf).into()
+    }
+}
+
+impl<T: Element> Face<AnyTensor> for Tensor<T> {
+    fn face(untyped: AnyTensor) -> Self {
+        Tensor::face(untyped)
     }
 }
 
@@ -173,7 +179,7 @@ impl<T: Element> Tensor<T> {
     /// ```
     #[track_caller]
     pub fn write(&self, data: &[T]) -> Result<()> {
-        self.any.write(data, Location::caller())
+        self.any.write(data)
     }
 
     /// Compiles the kernels of [`assign`](Self::assign) without running them.
@@ -265,7 +271,7 @@ impl<T: Element> Tensor<T> {
         &self,
         all: &'a mut [T],
     ) -> impl Future<Output = Result<()>> + Send + use<'a, T> {
-        self.any.fill(all, Location::caller())
+        self.any.fill(all)
     }
 
     /// The only element of a tensor that has one.

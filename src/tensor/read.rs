@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::AnyTensor;
 use super::later::Later;
 use crate::dtype::{DType, Element};
-use crate::error::{Error, ErrorKind, Line, Result, bail, called};
+use crate::error::{Error, Line, Result, bail, called};
 use crate::ir;
 use crate::ir::{Backend, Destination, Input, Program, Reading, Schedule, Source, Storage};
 
@@ -109,9 +109,8 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        let at = Location::caller();
-        called(at, || {
-            self.is_of::<T>(at)?;
+        called(Location::caller(), || {
+            self.is_of::<T>()?;
             self.can_wait("to_vec")?;
             self.read_now()
         })
@@ -180,8 +179,8 @@ impl AnyTensor {
         self.read()
     }
 
-    /// Writes the elements in row-major order to `all`, without further memory: a tensor of any size has two pieces of
-    /// 64 MiB in flight. Assignments by another thread meanwhile may be in later pieces and not in earlier ones.
+    /// Writes the elements in row-major order to `all`, without further memory
+    /// ([`Tensor::read_into`](super::Tensor::read_into)).
     ///
     /// # Errors
     /// When they have another type, `all` has not as many elements as the tensor, or the device is lost. A part of
@@ -201,10 +200,9 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn read_into<T: Element>(&self, all: &mut [T]) -> Result<()> {
-        let at = Location::caller();
-        called(at, || {
-            self.is_of::<T>(at)?;
-            self.has_room(all.len(), 1, at)?;
+        called(Location::caller(), || {
+            self.is_of::<T>()?;
+            self.has_room(all.len(), 1)?;
             self.can_wait("read_into")?;
             self.dense()?.read_now(fill(all))
         })
@@ -224,9 +222,8 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn read_bytes_into(&self, all: &mut [u8]) -> Result<()> {
-        let at = Location::caller();
-        called(at, || {
-            self.has_room(all.len(), self.dtype().size(), at)?;
+        called(Location::caller(), || {
+            self.has_room(all.len(), self.dtype().size())?;
             self.can_wait("read_bytes_into")?;
             self.dense()?.read_now(fill(all))
         })
@@ -252,21 +249,22 @@ impl AnyTensor {
     ) -> impl Future<Output = Result<()>> + Send + use<'a> {
         let at = Location::caller();
         let run = called(at, || {
-            self.has_room(all.len(), self.dtype().size(), at)?;
+            self.has_room(all.len(), self.dtype().size())?;
             Ok(self.dense_later(at))
         });
         async move { run?.await?.read(fill(all)).await }
     }
 
     /// The same for elements of a known type.
+    #[track_caller]
     pub(super) fn fill<'a, T: Element>(
         &self,
         all: &'a mut [T],
-        at: Line,
     ) -> impl Future<Output = Result<()>> + Send + use<'a, T> {
+        let at = Location::caller();
         let run = called(at, || {
-            self.is_of::<T>(at)?;
-            self.has_room(all.len(), 1, at)?;
+            self.is_of::<T>()?;
+            self.has_room(all.len(), 1)?;
             Ok(self.dense_later(at))
         });
         async move { run?.await?.read(fill(all)).await }
@@ -277,24 +275,20 @@ impl AnyTensor {
         self.device().backend().can_wait(form)
     }
 
-    fn has_room(&self, room: usize, each: usize, at: Line) -> Result<()> {
-        let count = self.layout().count();
+    fn has_room(&self, room: usize, each: usize) -> Result<()> {
+        let (shape, dtype, count) = (self.shape(), self.dtype(), self.layout().count());
         // The count fits 64 bits, but its bytes may not.
-        if count as u128 * each as u128 == room as u128 {
-            return Ok(());
-        }
-        let shape = self.shape();
-        let text = match each {
-            1 => {
-                format!("read of {shape}, which has {count} elements, into {room}: give room for all of them")
-            }
-            _ => format!(
-                "read of {} {shape}, which has {} bytes, into {room}: give room for all of them",
-                self.dtype(),
-                count as u128 * each as u128
+        match (count as u128 * each as u128, each) {
+            (needed, _) if needed == room as u128 => Ok(()),
+            (_, 1) => bail!(
+                Data,
+                "read of {shape}, which has {count} elements, into {room}: give room for all of them"
             ),
-        };
-        Err(Error::new(ErrorKind::Data, text).at(at))
+            (needed, _) => bail!(
+                Data,
+                "read of {dtype} {shape}, which has {needed} bytes, into {room}: give room for all of them"
+            ),
+        }
     }
 
     /// The elements in row-major order as bytes, as they are at this call.

@@ -6,9 +6,9 @@ use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::{DType, Element, Float, Kind};
 use crate::error::{Result, bail, called};
-use crate::expr::{AnyExpr, Expr, IntoExpr, ReduceOptions, Side};
-use crate::ir::Scalar;
-use crate::layout::AxisIndex;
+use crate::expr::{AnyExpr, Expr, Face, IntoExpr, ReduceOptions, Side, on_both};
+use crate::ir::{Op, Scalar};
+use crate::layout::{AxisIndex, Integers};
 
 /// The result of [`unique`](Expr::unique) and [`unique_along`](Expr::unique_along).
 #[derive(Clone, Debug)]
@@ -24,10 +24,11 @@ pub struct Unique<V, I> {
     pub indices: I,
 }
 
-impl Unique<AnyTensor, AnyTensor> {
-    fn typed<T: Element>(self) -> Unique<Tensor<T>, Tensor<u32>> {
-        let [counts, inverse, indices] = [self.counts, self.inverse, self.indices].map(Tensor::face);
-        Unique { values: Tensor::face(self.values), counts, inverse, indices }
+impl<T: Element> Face<Unique<AnyTensor, AnyTensor>> for Unique<Tensor<T>, Tensor<u32>> {
+    fn face(untyped: Unique<AnyTensor, AnyTensor>) -> Self {
+        let Unique { values, counts, inverse, indices } = untyped;
+        let [counts, inverse, indices] = [counts, inverse, indices].map(Tensor::face);
+        Unique { values: Tensor::face(values), counts, inverse, indices }
     }
 }
 
@@ -36,7 +37,7 @@ impl AnyExpr {
     fn true_places(&self, moved: Option<&AnyExpr>) -> Result<AnyExpr> {
         let mask = self.eval()?;
         let count = mask.reduce("count_nonzero", .., ReduceOptions::default()).to_vec::<u32>()?;
-        let all = mask.true_first(moved, count[0] as usize, Location::caller())?;
+        let all = mask.true_first(moved, count[0] as usize)?;
         Ok(all.slice(0, 0..count[0] as isize))
     }
 
@@ -72,67 +73,9 @@ impl AnyExpr {
             if rank == shape.rank() && self.is_moved()? {
                 return mask.true_places(Some(&self.flat()?))?.eval();
             }
-            let rest = shape[rank..].iter().map(|&n| n as isize);
-            let lengths: Vec<isize> = std::iter::once(own.count()? as isize).chain(rest).collect();
-            self.flat()?.reshape(lengths).take(mask.true_places(None)?, 0).eval()
+            let lengths = [&[own.count()?], &shape[rank..]].concat();
+            self.reshaped(lengths).take(mask.true_places(None)?, 0).eval()
         })
-    }
-
-    /// The coordinates of the nonzero elements ([`Expr::nonzero`]).
-    ///
-    /// # Errors
-    /// As [`Expr::nonzero`].
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[0, 7, 0, 5], [2, 2])?);
-    /// assert_eq!(x.nonzero()?.to_vec::<u32>()?, [0, 1, 1, 1]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn nonzero(&self) -> Result<AnyTensor> {
-        let at = Location::caller();
-        called(at, || self.cast(DType::Bool).true_places(None)?.coordinates(self.shape()?, at)?.eval())
-    }
-
-    /// The different elements ([`Expr::unique`]).
-    ///
-    /// # Errors
-    /// As [`Expr::unique`].
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[5, 3, 5], [3])?);
-    /// assert_eq!(x.unique()?.values.to_vec::<i32>()?, [3, 5]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn unique(&self) -> Result<Unique<AnyTensor, AnyTensor>> {
-        let at = Location::caller();
-        called(at, || {
-            let (flat, shape) = (self.flat()?, self.shape()?);
-            flat.distinct(&flat, 0, shape.iter().map(|&n| n as isize).collect(), at)
-        })
-    }
-
-    /// The different slices along an axis ([`Expr::unique_along`]).
-    ///
-    /// # Errors
-    /// As [`Expr::unique_along`].
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[2, 9, 1, 5, 2, 9], [3, 2])?);
-    /// assert_eq!(x.unique_along(0)?.values.to_vec::<i32>()?, [1, 5, 2, 9]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn unique_along(&self, axis: impl AxisIndex) -> Result<Unique<AnyTensor, AnyTensor>> {
-        let (axis, at) = (axis.signed(), Location::caller());
-        called(at, || self.distinct(&self.ranked(axis, at)?.eval()?.into(), axis, vec![-1], at))
     }
 
     /// The different slices along an axis, by a key of each. `inverse` has these lengths.
@@ -140,11 +83,10 @@ impl AnyExpr {
         &self,
         keys: &AnyExpr,
         axis: isize,
-        lengths: Vec<isize>,
-        at: &'static Location<'static>,
+        lengths: impl Integers,
     ) -> Result<Unique<AnyTensor, AnyTensor>> {
         let (n, order) = (keys.shape()?[0], keys.argsort(0).eval()?);
-        let is_new = keys.take(&order, 0).eval()?.is_new(at)?.eval()?;
+        let is_new = keys.take(&order, 0).eval()?.is_new()?.eval()?;
         let first = is_new.true_places(None)?.eval()?;
         let end = AnyExpr::scalar(DType::U32, n as u64).broadcast_to([1]);
         let ends = AnyExpr::concat(&[first.expr(), end], 0);
@@ -153,7 +95,7 @@ impl AnyExpr {
         Ok(Unique {
             values: self.take(&indices, axis).eval()?,
             counts: counts.eval()?,
-            inverse: is_new.numbered_back(&order, at)?.reshape(lengths).eval()?,
+            inverse: is_new.numbered_back(&order)?.reshape(lengths).eval()?,
             indices,
         })
     }
@@ -179,7 +121,6 @@ impl AnyExpr {
         }
         let edges = device.upload_bytes(&bytes, dtype, [bins + 1])?;
         let flat = self.flat()?;
-        let op = |name: &str, a: &AnyExpr, b: &AnyExpr| AnyExpr::call(name, &[a.clone(), b.clone()]);
         let (wide, unit) = match dtype {
             DType::F64 => (dtype, f64::EPSILON),
             DType::F32 => (dtype, f32::EPSILON.into()),
@@ -188,7 +129,7 @@ impl AnyExpr {
         let number = |value: f64| AnyExpr::scalar(wide, value);
         // Rounding moves an element by less than half a bin, so of the edges the nearest one decides.
         let place = if (low.abs() + high.abs()) * unit * 8.0 < step && bins < 1 << 20 {
-            let distance = op("mul", &op("sub", &flat.cast(wide), &number(low)), &number(1.0 / step));
+            let distance = flat.cast(wide).op(Op::Sub, number(low)).op(Op::Mul, number(1.0 / step));
             let nearest = AnyExpr::call("round", &[distance]);
             // An edge is computed where that makes the same bits, and else looked up.
             let is_same = |i: usize| {
@@ -197,121 +138,95 @@ impl AnyExpr {
                 // Adapters may flush subnormal numbers.
                 own == edge(i) as f32 && [distance, own].iter().all(|x| *x == 0.0 || x.is_normal())
             };
-            let bin = op("max", &nearest.cast(DType::I32), &AnyExpr::scalar(DType::I32, -1));
+            let bin = nearest.cast(DType::I32).op(Op::Max, AnyExpr::scalar(DType::I32, -1));
             let edge = match dtype == DType::F32 && (0..=bins).all(is_same) {
-                true => op("add", &op("mul", &nearest, &number(step)), &number(low)),
+                true => nearest.op(Op::Mul, number(step)).op(Op::Add, number(low)),
                 false => edges.take(&bin, 0),
             };
-            op("sub", &bin, &op("lt", &flat, &edge).cast(DType::I32))
+            bin.op(Op::Sub, flat.op(Op::Lt, &edge).cast(DType::I32))
         } else {
             let after = edges.searchsorted(&flat, Side::Right).cast(DType::I32);
-            op("sub", &after, &AnyExpr::scalar(DType::I32, 1))
+            after.op(Op::Sub, AnyExpr::scalar(DType::I32, 1))
         };
         // The last bin has both edges. Elements below the first one have a negative place.
-        let place = op("min", &place, &AnyExpr::scalar(DType::I32, bins as u64 - 1));
-        let is_inside = op("le", &flat, &AnyExpr::scalar(dtype, high));
+        let place = place.op(Op::Min, AnyExpr::scalar(DType::I32, bins as u64 - 1));
+        let is_inside = flat.op(Op::Le, AnyExpr::scalar(dtype, high));
         Ok((is_inside.select(place, AnyExpr::scalar(DType::I32, -1)).cast(DType::U32), edges))
-    }
-
-    /// The number of elements in each bin, and the edges of the bins ([`Expr::histogram`]).
-    ///
-    /// # Errors
-    /// As [`Expr::histogram`].
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[0.0_f32, 0.1, 1.0], [3])?);
-    /// assert_eq!(x.histogram(2, (0.0, 1.0))?.0.to_vec::<u32>()?, [2, 1]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn histogram(&self, bins: usize, range: (f64, f64)) -> Result<(AnyTensor, AnyTensor)> {
-        let at = Location::caller();
-        called(at, || {
-            let (place, edges) = self.binned(&self.own_device(at)?, bins, range)?;
-            Ok((place.bincount(bins).eval()?, edges))
-        })
-    }
-
-    /// The number of pairs in each bin of two axes, and the edges of both ([`Expr::histogram2d`]).
-    ///
-    /// # Errors
-    /// As [`Expr::histogram2d`].
-    #[track_caller]
-    pub fn histogram2d(
-        &self,
-        other: impl Into<AnyExpr>,
-        bins: [usize; 2],
-        ranges: [(f64, f64); 2],
-    ) -> Result<(AnyTensor, [AnyTensor; 2])> {
-        let (at, other) = (Location::caller(), other.into());
-        called(at, || {
-            let (shape, own) = (self.shape()?, other.shape()?);
-            if shape != own {
-                bail!(Shape, "histogram2d of {shape} and {own}: the shapes must be equal");
-            }
-            let device = self.own_device(at)?;
-            let (rows, row_edges) = self.binned(&device, bins[0], ranges[0])?;
-            let (columns, column_edges) = other.binned(&device, bins[1], ranges[1])?;
-            let count = bins[0].saturating_mul(bins[1]);
-            let number = |value: usize| AnyExpr::scalar(DType::U32, value as u64);
-            let op = |name: &str, a: AnyExpr, b: AnyExpr| AnyExpr::call(name, &[a, b]);
-            let is_inside = op(
-                "and",
-                op("lt", rows.clone(), number(bins[0])),
-                op("lt", columns.clone(), number(bins[1])),
-            );
-            let place = op("add", op("mul", rows, number(bins[1])), columns);
-            let counts = is_inside.select(place, number(u32::MAX as usize)).bincount(count);
-            Ok((counts.reshape(bins.map(|n| n as isize)).eval()?, [row_edges, column_edges]))
-        })
     }
 }
 
-impl<T: Float> Expr<T> {
+on_both! {
+    /// Histograms. The elements are evaluated, and nothing is read back.
+    examples of f32 ["[0.0_f32, 0.1, 0.5, 1.0, 7.0], [5]", "let y = x.flip(0);"];
+
     /// The number of elements in each of `bins` bins of equal width between two numbers, and the `bins + 1` edges (NumPy
     /// `histogram`). A bin includes its lower edge, and the last bin includes both. Elements outside are not counted. The
-    /// edges are computed in f64 and rounded to the type. The elements are evaluated, and nothing is read back.
+    /// edges are computed in f64 and rounded to the type.
     ///
     /// # Errors
     /// Without bins; when the range is not finite or its end is below its start; and as [`eval`](Self::eval).
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[0.0_f32, 0.1, 0.5, 1.0, 7.0], [5])?;
-    /// let (counts, edges) = x.histogram(2, (0.0, 1.0))?;
-    /// assert_eq!((counts.to_vec()?, edges.to_vec()?), (vec![2, 2], vec![0.0, 0.5, 1.0]));
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn histogram(&self, bins: usize, range: (f64, f64)) -> Result<(Tensor<u32>, Tensor<T>)> {
-        let (counts, edges) = self.untyped().histogram(bins, range)?;
-        Ok((Tensor::face(counts), Tensor::face(edges)))
-    }
-
+    histogram(bins: usize, range: (f64, f64)) -> (u32, Result<(AnyTensor, AnyTensor)> | Result<(Tensor<u32>, Tensor<T>)>) where Float,
+        "x.histogram(2, (0.0, 1.0))?.0" => "[2, 2]", |x| {
+            let (place, edges) = x.binned(&x.own_device()?, bins, range)?;
+            Ok((place.bincount(bins).eval()?, edges))
+        };
     /// The number of pairs in each bin of two axes, and the edges of both (NumPy `histogram2d`): a pair is an element and
     /// the one at its place in another operand of the same shape. Bins are those of [`histogram`](Self::histogram).
     ///
     /// # Errors
     /// As [`histogram`](Self::histogram), and when the shapes differ.
+    histogram2d(; other, bins: [usize; 2], ranges: [(f64, f64); 2])
+        -> (u32, Result<(AnyTensor, [AnyTensor; 2])> | Result<(Tensor<u32>, [Tensor<T>; 2])>) where Float,
+        "x.histogram2d(&y, [2, 2], [(0.0, 1.0), (0.0, 1.0)])?.0" => "[0, 1, 1, 1]", |x| {
+            let (shape, own) = (x.shape()?, other.shape()?);
+            if shape != own {
+                bail!(Shape, "histogram2d of {shape} and {own}: the shapes must be equal");
+            }
+            let device = x.own_device()?;
+            let (rows, row_edges) = x.binned(&device, bins[0], ranges[0])?;
+            let (columns, column_edges) = other.binned(&device, bins[1], ranges[1])?;
+            let count = bins[0].saturating_mul(bins[1]);
+            let number = |value: usize| AnyExpr::scalar(DType::U32, value as u64);
+            let is_inside =
+                rows.clone().op(Op::Lt, number(bins[0])).op(Op::And, columns.clone().op(Op::Lt, number(bins[1])));
+            let place = rows.op(Op::Mul, number(bins[1])).op(Op::Add, columns);
+            let counts = is_inside.select(place, number(u32::MAX as usize)).bincount(count);
+            Ok((counts.reshape(bins).eval()?, [row_edges, column_edges]))
+        };
+}
+
+on_both! {
+    /// Results whose shapes depend on values. The number of elements is read back.
+    examples of i32 ["[2, 9, 0, 5, 2, 9], [3, 2]"];
+
+    /// The coordinates of the nonzero elements in row-major order: a row for each axis, and a column for each element (ONNX
+    /// `NonZero`; NumPy `nonzero`). [`nonzero_padded`](Self::nonzero_padded) reads nothing.
     ///
-    /// ```
-    /// let device = zerostride::Device::cpu();
-    /// let (x, y) = (device.upload(&[0.0_f32, 1.0], [2])?, device.upload(&[0.9_f32, 0.1], [2])?);
-    /// let (counts, _) = x.histogram2d(&y, [2, 2], [(0.0, 1.0), (0.0, 1.0)])?;
-    /// assert_eq!(counts.to_vec()?, [0, 1, 1, 0]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn histogram2d(
-        &self,
-        other: impl IntoExpr<T>,
-        bins: [usize; 2],
-        ranges: [(f64, f64); 2],
-    ) -> Result<(Tensor<u32>, [Tensor<T>; 2])> {
-        let (counts, edges) = self.untyped().histogram2d(other.into_expr(), bins, ranges)?;
-        Ok((Tensor::face(counts), edges.map(Tensor::face)))
-    }
+    /// # Errors
+    /// When the operand has no axes; and as [`to_vec`](Self::to_vec).
+    nonzero() -> (u32, Result<AnyTensor> | Result<Tensor<u32>>), "x.nonzero()?" => "[0, 0, 1, 2, 2, 0, 1, 1, 0, 1]",
+        |x| x.cast(DType::Bool).true_places(None)?.coordinates(x.shape()?)?.eval();
+    /// The different elements, sorted, with the count and the first place of each, and for each element the index of its value
+    /// (NumPy `unique`). Zeros are equal and all NaN are one value; the first of equal elements is kept.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    unique() -> (T, Result<Unique<AnyTensor, AnyTensor>> | Result<Unique<Tensor<T>, Tensor<u32>>>),
+        "x.unique()?.values" => "[0, 2, 5, 9]", |x| {
+            let flat = x.flat()?;
+            flat.distinct(&flat, 0, x.shape()?)
+        };
+    /// The different slices along an axis, sorted: their elements are compared in row-major order (NumPy `unique` with
+    /// `axis`; ONNX `Unique`). With the count and the index of the first of each, and for each slice along the axis the
+    /// index of its value. Zeros are equal, and so are all NaN; NumPy tells slices with NaN apart.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    unique_along(axis: impl AxisIndex) -> (T, Result<Unique<AnyTensor, AnyTensor>> | Result<Unique<Tensor<T>, Tensor<u32>>>),
+        "x.unique_along(0)?.values" => "[0, 5, 2, 9]", let axis = axis.signed(), |x| {
+            let keys = if x.shape()?.rank() == 1 { x.clone() } else { x.ranked(axis)?.eval()?.into() };
+            x.distinct(&keys, axis, -1)
+        };
 }
 
 impl<T: Element> Expr<T> {
@@ -330,61 +245,5 @@ impl<T: Element> Expr<T> {
     #[track_caller]
     pub fn compress(&self, mask: impl IntoExpr<bool>) -> Result<Tensor<T>> {
         Ok(Tensor::face(self.untyped().compress(mask.into_expr())?))
-    }
-
-    /// The coordinates of the nonzero elements in row-major order: a row for each axis, and a column for each element (ONNX
-    /// `NonZero`; NumPy `nonzero`). The number of columns is read back.
-    /// [`nonzero_padded`](Self::nonzero_padded) reads nothing.
-    ///
-    /// # Errors
-    /// When the operand has no axes; and as [`to_vec`](Self::to_vec).
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[0, 7, 0, 5], [2, 2])?;
-    /// assert_eq!(x.nonzero()?.to_vec()?, [0, 1, 1, 1]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn nonzero(&self) -> Result<Tensor<u32>> {
-        Ok(Tensor::face(self.untyped().nonzero()?))
-    }
-
-    /// The different elements, sorted, with the count and the first place of each, and for each element the index of its value
-    /// (NumPy `unique`). Zeros are equal and all NaN are one value; the first of equal elements is kept. The number of
-    /// values is read back.
-    ///
-    /// # Errors
-    /// As [`to_vec`](Self::to_vec).
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[5, 3, 5], [3])?;
-    /// let found = x.unique()?;
-    /// assert_eq!((found.values.to_vec()?, found.counts.to_vec()?), (vec![3, 5], vec![1, 2]));
-    /// assert_eq!((found.inverse.to_vec()?, found.indices.to_vec()?), (vec![1, 0, 1], vec![1, 0]));
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn unique(&self) -> Result<Unique<Tensor<T>, Tensor<u32>>> {
-        self.untyped().unique().map(Unique::typed)
-    }
-
-    /// The different slices along an axis, sorted: their elements are compared in row-major order (NumPy `unique` with
-    /// `axis`; ONNX `Unique`). With the count and the index of the first of each, and for each slice along the axis the
-    /// index of its value. Zeros are equal, and so are all NaN; NumPy tells slices with NaN apart. The number of values
-    /// is read back.
-    ///
-    /// # Errors
-    /// As [`to_vec`](Self::to_vec).
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[2, 9, 1, 5, 2, 9], [3, 2])?;
-    /// let found = x.unique_along(0)?;
-    /// assert_eq!((found.values.to_vec()?, found.counts.to_vec()?), (vec![1, 5, 2, 9], vec![1, 2]));
-    /// assert_eq!((found.inverse.to_vec()?, found.indices.to_vec()?), (vec![1, 0, 1], vec![1, 0]));
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn unique_along(&self, axis: impl AxisIndex) -> Result<Unique<Tensor<T>, Tensor<u32>>> {
-        self.untyped().unique_along(axis).map(Unique::typed)
     }
 }

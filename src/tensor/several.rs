@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::Element;
-use crate::error::{Error, Line, Result, called};
+use crate::error::{Error, Result, called};
 use crate::expr::{AnyExpr, Expr, IntoExpr};
 use crate::ir::{Destination, Node, NodeKind, Schedule, Source, Stage, Storage};
 use crate::layout::Layout;
@@ -167,15 +167,15 @@ impl AnyTensor {
         let at = Location::caller();
         let named = |(to, value): (P, V)| Ok((to.into().tensor().map_err(|e| e.at(at))?, value.into()));
         let pairs = pairs.into_iter().map(named).collect::<Result<Vec<_>>>()?;
-        called(at, || Self::assign_pairs(&pairs, at))
+        called(at, || Self::assign_pairs(&pairs))
     }
 
-    fn assign_pairs(pairs: &[(AnyTensor, AnyExpr)], at: Line) -> Result<()> {
+    fn assign_pairs(pairs: &[(AnyTensor, AnyExpr)]) -> Result<()> {
         let Some((first, _)) = pairs.first() else { return Ok(()) };
         let device = &first.device;
         for (to, value) in pairs {
-            device.is_that_of(&[to.device.backend()]).map_err(|e| e.at(at))?;
-            to.takes(device, value, at)?;
+            device.is_that_of(&[to.device.backend()])?;
+            to.takes(device, value)?;
         }
         let values: Vec<AnyExpr> =
             pairs.iter().map(|(to, value)| value.broadcast_to(to.shape().clone())).collect();
@@ -193,7 +193,7 @@ impl AnyTensor {
             let results = kernels.eval(device)?;
             let mut written = Written(Vec::new());
             for ((to, _), result) in pairs.iter().zip(results) {
-                written.and(&[to], to.assign_by(device, &result.expr(), at))?;
+                written.and(&[to], to.assign_by(device, &result.expr()))?;
             }
             return Ok(());
         }

@@ -1,43 +1,41 @@
 //! Views of tensors: expressions that name a tensor's elements. They convert to tensors, and are destinations.
 
-use std::panic::Location;
-
 use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::Element;
-use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{AnyExpr, Expr, IntoExpr};
+use crate::error::{Result, bail};
+use crate::expr::{AnyExpr, Expr, IntoExpr, on_both};
 use crate::ir::{NodeKind, Source};
 use crate::layout::{Layout, Shape};
 
-/// Views of tensors.
-impl AnyExpr {
-    /// The tensor that this expression is: a tensor, or views of one. Both name the same elements.
+on_both! {
+    /// Views of tensors.
+    examples of i32 ["[1, 2, 3, 4, 5, 6], [2, 3]"];
+
+    /// The tensor that this expression is: a tensor, or views of one. Both name the same elements. Call it to find a
+    /// mistake of a view at its own line, before a consumer does.
     ///
     /// # Errors
     /// The first mistake that was made while building; when the expression computes something.
-    ///
-    /// ```
-    /// use zerostride::{AnyTensor, DType, Device};
-    ///
-    /// let x = Device::cpu().zeros_any(DType::U8, [2, 3])?;
-    /// let column: AnyTensor = x.slice(1, ..1).tensor()?;
-    /// assert_eq!(column.layout().strides(), [3, 1]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn tensor(&self) -> Result<AnyTensor> {
-        match self.named()? {
-            Some(tensor) => Ok(tensor),
-            None => {
-                let text = format!(
-                    "{self:?} is computed and names no elements of a tensor: evaluate it, or take views of a tensor alone"
-                );
-                Err(Error::new(ErrorKind::Operation, text).at(Location::caller()))
-            }
-        }
-    }
+    tensor() -> (T, Result<AnyTensor> | Result<Tensor<T>>), "x.slice(1, ..1).tensor()?" => "[1, 4]", |x| match x.named()? {
+        Some(tensor) => Ok(tensor),
+        None => bail!(
+            Operation,
+            "{x:?} is computed and names no elements of a tensor: evaluate it, or take views of a tensor alone"
+        ),
+    };
+    /// A view of any strides (in elements) and offset over the storage of a tensor (PyTorch `as_strided`). A mistake,
+    /// such as an index outside of the storage, is kept as in every view. A view that visits an element twice is no
+    /// destination of [`assign`](Self::assign).
+    as_strided(shape: impl Into<Shape>, strides: &[isize], offset: usize) -> T,
+        "x.as_strided([3, 2], &[1, 2], 0)" => "[1, 3, 2, 4, 3, 5]", let shape = shape.into(), |x| {
+            let tensor = x.tensor()?;
+            let layout = Layout::strided(shape, strides, offset, tensor.storage().elements)?;
+            Ok(AnyExpr::leaf(tensor.storage().clone(), tensor.dtype(), layout))
+        };
+}
 
+impl AnyExpr {
     /// The tensor that this expression is, as from [`tensor`](Self::tensor). `None` if it computes something.
     ///
     /// # Errors
@@ -55,29 +53,6 @@ impl AnyExpr {
         let node = self.node()?;
         let NodeKind::Leaf { source: Source::Tensor(storage), .. } = &node.kind else { return Ok(None) };
         Ok(Some(AnyTensor { device: Device::from_backend(storage.backend.clone()), leaf: self.clone() }))
-    }
-
-    /// A view of any strides (in elements) and offset over the storage of a tensor (PyTorch `as_strided`). A mistake,
-    /// such as an index outside of the storage, is kept as in every view.
-    ///
-    /// ```
-    /// use zerostride::{AnyTensor, Device};
-    ///
-    /// let x = AnyTensor::from(Device::cpu().upload(&[1, 2, 3, 4, 5], [5])?);
-    /// let windows = x.as_strided([3, 2], &[1, 2], 0);
-    /// assert_eq!(windows.to_vec::<i32>()?, [1, 3, 2, 4, 3, 5]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn as_strided(&self, shape: impl Into<Shape>, strides: &[isize], offset: usize) -> AnyExpr {
-        let strided = |tensor: AnyTensor| {
-            let layout = Layout::strided(shape, strides, offset, tensor.storage().elements)?;
-            Ok(AnyExpr::leaf(tensor.storage().clone(), tensor.dtype(), layout))
-        };
-        match self.tensor().and_then(strided) {
-            Ok(view) => view,
-            Err(error) => AnyExpr::mistake(error.at(Location::caller())),
-        }
     }
 
     /// [`AnyTensor::assign`] to the elements that this expression names.
@@ -110,46 +85,6 @@ impl AnyExpr {
 
 /// Views of tensors.
 impl<T: Element> Expr<T> {
-    /// The tensor that this expression is: a tensor, or views of one. Both name the same elements. Call it to find a
-    /// mistake of a view at its own line, before a consumer does.
-    ///
-    /// # Errors
-    /// The first mistake that was made while building; when the expression computes something.
-    ///
-    /// ```
-    /// use zerostride::{Device, Tensor};
-    ///
-    /// let x = Device::cpu().upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
-    /// let column: Tensor<i32> = x.slice(1, 1..2).tensor()?;
-    /// column.assign(0)?;
-    /// assert_eq!(x.to_vec()?, [1, 0, 3, 4, 0, 6]);
-    ///
-    /// let error = x.slice(1, 2..4).tensor().unwrap_err();
-    /// assert_eq!(error.message(), "slice bound 4 is outside of axis 1 of [2, 3], which has length 3");
-    /// let error = (&x * 2).slice(1, ..1).tensor().unwrap_err();
-    /// assert!(error.message().contains(" is computed and names no elements of a tensor"));
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn tensor(&self) -> Result<Tensor<T>> {
-        Ok(Tensor::face(self.untyped().tensor()?))
-    }
-
-    /// A view of any strides (in elements) and offset over the storage of a tensor (PyTorch `as_strided`). A mistake,
-    /// such as an index outside of the storage, is kept as in every view.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[1, 2, 3, 4, 5], [5])?;
-    /// let windows = x.as_strided([3, 3], &[1, 1], 0);
-    /// assert_eq!(windows.to_vec()?, [1, 2, 3, 2, 3, 4, 3, 4, 5]);
-    /// assert!(windows.assign(0).is_err()); // elements would be written more than once
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn as_strided(&self, shape: impl Into<Shape>, strides: &[isize], offset: usize) -> Expr<T> {
-        Expr::face(self.untyped().as_strided(shape, strides, offset))
-    }
-
     /// [`Tensor::assign`] to the elements that this expression names, which must be views of a tensor.
     ///
     /// # Errors

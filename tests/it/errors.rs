@@ -103,6 +103,21 @@ fn shapes_that_do_not_broadcast() {
 }
 
 #[test]
+fn mistakes_of_arguments_keep_their_line() {
+    let x = Device::cpu().upload(&[1, 2, 3], [3]).unwrap();
+    let wrong = || x.squeeze(0);
+    let line = line!() - 1;
+    let is_there = |expr: Expr<i32>| {
+        let at = expr.eval().unwrap_err().location().unwrap();
+        assert_eq!((at.file(), at.line()), (file!(), line));
+    };
+    // These make the expression while the method runs.
+    is_there(x.at(std::iter::once_with(wrong)));
+    is_there(x.scatter(std::iter::once_with(wrong), 1));
+    is_there(Expr::repeat(2, x.expr(), |_| wrong()));
+}
+
+#[test]
 fn operators_keep_the_first_mistake_and_its_line() {
     on_every_device(|device| {
         let a = device.zeros::<f32>([2, 3]).unwrap();

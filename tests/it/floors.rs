@@ -46,9 +46,10 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "expr",
         &[
-            &["axes", "both", "compat"],
+            &["axes", "compat"],
             &["any"],
             &["build", "reduce"],
+            &["both"],
             &[
                 "composed",
                 "function",
