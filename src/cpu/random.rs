@@ -1,6 +1,5 @@
 //! Random words and numbers: blocks of Philox side by side, so that loops vectorize.
 
-use super::bytes::cut;
 use crate::ir::philox;
 
 /// Blocks that are computed side by side.
@@ -59,8 +58,9 @@ fn run(first: u32, key: [u32; 2], out: &mut [u32]) {
             all.copy_from_slice(&[words[0][i], words[1][i], words[2][i], words[3][i]]);
         }
         let all = &all[skipped..];
-        let now = cut(&mut rest, all.len());
+        let (now, later) = rest.split_at_mut(all.len().min(rest.len()));
         now.copy_from_slice(&all[..now.len()]);
+        rest = later;
         block = block.wrapping_add(SIDE as u32);
         skipped = 0;
     }
