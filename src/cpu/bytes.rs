@@ -46,5 +46,10 @@ impl From<'_> {
     }
 }
 
+/// The first elements of the rest, up to a number, and no longer part of it.
+pub(super) fn cut<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    rest.split_off_mut(..count.min(rest.len())).unwrap_or_default()
+}
+
 /// Bytes that stay in the second-level cache of many processors, so that they are not prefetched.
 pub(super) const LARGEST_NEAR: usize = 1 << 20;

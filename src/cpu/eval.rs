@@ -4,9 +4,9 @@
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
-use super::bytes::{From, with_memory};
+use super::bytes::{self, From, with_memory};
 use super::engine::{Cut, Engine, Out, Scratch};
-use super::lines::{self, LINE, Stream};
+use super::lines::{self, LINE};
 use super::load::Reader;
 use super::memory::HostMemory;
 use super::threads::{self, Work};
@@ -175,18 +175,17 @@ fn cut(engine: &Engine<'_>, count: usize, short: usize) -> Cut {
 
 /// Runs a program of several results over all of its elements, each into one of `outs`. Common values are computed
 /// once.
-pub(super) fn several(program: &Program, from: &[From<'_>], outs: Vec<&mut [u8]>) -> Result<()> {
+pub(super) fn several(program: &Program, from: &[From<'_>], mut outs: Vec<&mut [u8]>) -> Result<()> {
     let count: usize = program.shape.iter().product();
     let mut engine = Engine::new(program, from, 1)?;
     engine.most = BLOCK.min(count);
     let size = |i: usize| program.result_type(i).size();
     // Of each result the elements of a chunk.
-    let mut tasks: Vec<(usize, Vec<&mut [u8]>)> =
-        (0..count).step_by(CHUNK).map(|start| (start, Vec::new())).collect();
-    for (i, out) in outs.into_iter().enumerate() {
-        let chunks = out.chunks_mut(CHUNK * size(i));
-        tasks.iter_mut().zip(chunks).for_each(|((_, task), chunk)| task.push(chunk));
-    }
+    let chunk = |start| {
+        let parts = outs.iter_mut().enumerate().map(|(i, out)| bytes::cut(out, CHUNK * size(i)));
+        (start, parts.collect::<Vec<_>>())
+    };
+    let tasks: Vec<_> = (0..count).step_by(CHUNK).map(chunk).collect();
     let scratch = || Ok(engine.scratch());
     threads::each(tasks, Work::of(program, count), scratch, |scratch, (start, mut outs)| {
         let end = count.min(start + CHUNK);
@@ -209,7 +208,7 @@ impl Job<'_> {
         let size = self.engine.program.dtype.size();
         self.engine.begin(start, out.len() / size, scratch);
         let mut at = start;
-        let mut blocks = |stream: Option<&Stream>| {
+        lines::scope(self.streams, |stream| {
             for row in out.chunks_mut(self.row * size) {
                 for bytes in row.chunks_mut(self.engine.most * size) {
                     let length = bytes.len() / size;
@@ -217,8 +216,7 @@ impl Job<'_> {
                     at += length;
                 }
             }
-        };
-        if self.streams { lines::scope(|stream| blocks(Some(stream))) } else { blocks(None) }
+        });
     }
 }
 

@@ -172,20 +172,6 @@ impl Execution<'_> {
         done.inspect(|()| anew.iter().for_each(|buffer| buffer.poison.clear()))
     }
 
-    /// Runs a program into new memory for each result.
-    fn evaluated(&self, program: &Program) -> Result<SmallVec<[HostMemory; 1]>> {
-        let elements = program.result_shape().count()?;
-        let bytes = |i: usize| elements * program.result_type(i).size();
-        let mut results: SmallVec<[HostMemory; 1]> = SmallVec::new();
-        for i in 0..program.results.len() {
-            results.push(HostMemory::take(bytes(i))?);
-        }
-        let mut outs = SmallVec::new();
-        results.iter_mut().enumerate().for_each(|(i, memory)| outs.push(&mut memory[..bytes(i)]));
-        self.run(slice::from_ref(program), None, Target::New(outs))?;
-        Ok(results)
-    }
-
     /// Runs a stage into new storages, in row-major order.
     fn stage(&self, stage: &Stage) -> Result<Results> {
         let join = match stage {
@@ -242,21 +228,20 @@ impl Execution<'_> {
         if program.results.len() > 1 && !is_once {
             return program.each(|one| self.result(one));
         }
-        let mut results = Results::new();
-        for memory in self.evaluated(program)? {
-            results.push(self.new_storage(program, memory)?);
+        let elements = program.result_shape().count()?;
+        let bytes = |i: usize| elements * program.result_type(i).size();
+        let mut results: SmallVec<[HostMemory; 1]> = SmallVec::new();
+        for i in 0..program.results.len() {
+            results.push(HostMemory::take(bytes(i))?);
         }
-        Ok(results)
+        let outs = results.iter_mut().enumerate().map(|(i, memory)| &mut memory[..bytes(i)]);
+        self.run(slice::from_ref(program), None, Target::New(outs.collect()))?;
+        let storage = |memory| Storage::new(self.device.clone(), elements, HostBuffer::new(memory));
+        Ok(results.into_iter().map(storage).collect())
     }
 
     fn result(&self, program: &Program) -> Result<Storage> {
-        self.new_storage(program, self.evaluated(program)?.swap_remove(0))
-    }
-
-    /// Memory as the storage of a program's result.
-    fn new_storage(&self, program: &Program, memory: HostMemory) -> Result<Storage> {
-        let elements = program.byte_size()? / program.dtype.size();
-        Ok(Storage::new(self.device.clone(), elements, HostBuffer::new(memory)))
+        Ok(self.results(program)?.swap_remove(0))
     }
 
     /// Runs a program into elements of a storage, as if all operands were read first.

@@ -95,9 +95,8 @@ pub(super) fn join(join: &Join, from: &[Vec<From<'_>>], out: &mut [u8]) -> Resul
     let chunk = (CHUNK / all).next_multiple_of(together) * all * size;
     let work = merged.iter().map(|(part, _)| Work::of(part, part.shape.iter().product())).sum();
     let (tasks, scratch) = (out.chunks_mut(chunk).enumerate(), || Ok(job.scratch()));
-    threads::each(tasks, work, scratch, |scratch, (i, out)| match job.streams {
-        true => lines::scope(|stream| job.chunk(i * chunk, out, Some(stream), scratch)),
-        false => job.chunk(i * chunk, out, None, scratch),
+    threads::each(tasks, work, scratch, |scratch, (i, out)| {
+        lines::scope(job.streams, |stream| job.chunk(i * chunk, out, stream, scratch));
     })
 }
 
@@ -120,14 +119,7 @@ impl Job<'_> {
         for out in out.chunks_mut(self.together * run) {
             let runs = out.len() / run;
             let Scratch { parts, all } = scratch;
-            match stream {
-                None => self.block(first, runs, parts, out),
-                Some(stream) => {
-                    let all = all.bytes_mut(out.len());
-                    self.block(first, runs, parts, all);
-                    stream.copy(all, out);
-                }
-            }
+            all.through(stream, out, |out| self.block(first, runs, parts, out));
             first += runs;
         }
     }

@@ -24,8 +24,8 @@ pub(super) fn streams(result: usize, read: usize) -> bool {
 /// Stores of one thread. Other threads see them at the end of the [`scope`].
 pub(super) struct Stream(PhantomData<*const ()>);
 
-/// Runs code that stores past the cache. Nothing reads the stored elements before it returns.
-pub(super) fn scope<R>(run: impl FnOnce(&Stream) -> R) -> R {
+/// Runs code that stores past the cache if `streams`. Nothing reads the stored elements before it returns.
+pub(super) fn scope(streams: bool, run: impl FnOnce(Option<&Stream>)) {
     // The fence runs on drop, and so after a panic too.
     struct Order;
 
@@ -35,8 +35,8 @@ pub(super) fn scope<R>(run: impl FnOnce(&Stream) -> R) -> R {
         }
     }
 
-    let _order = Order;
-    run(&Stream(PhantomData))
+    let (stream, _order) = (Stream(PhantomData), streams.then_some(Order));
+    run(streams.then_some(&stream));
 }
 
 impl Stream {

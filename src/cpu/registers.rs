@@ -3,7 +3,7 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
 use super::bytes::with_memory;
-use super::lines::{LINE, to_line};
+use super::lines::{LINE, Stream, to_line};
 use super::memory::{keep_block, known_block};
 use crate::error::{Result, bail};
 
@@ -56,5 +56,18 @@ impl Register {
             self.start = to_line(cast(&self.words));
         }
         &mut cast_mut(&mut self.words)[self.start..self.start + count]
+    }
+
+    /// Computes elements at their place, or here first if they are stored past the cache.
+    pub(super) fn through(
+        &mut self,
+        stream: Option<&Stream>,
+        out: &mut [u8],
+        compute: impl FnOnce(&mut [u8]),
+    ) {
+        let Some(stream) = stream else { return compute(out) };
+        let held = self.bytes_mut(out.len());
+        compute(held);
+        stream.copy(held, out);
     }
 }

@@ -10,7 +10,7 @@ use super::bytes::From;
 use super::engine::{self, Engine, Out, Prepared};
 use super::lines::{self, Stream};
 use super::memory::HostMemory;
-use super::threads::{self, Work};
+use super::threads::{self, Strip, Work};
 use super::{eval, fold, reorder};
 use crate::error::{Result, bail};
 use crate::ir::{Input, Program, ProgramKind, Source};
@@ -49,7 +49,7 @@ struct Task<'a> {
     column: usize,
     columns: usize,
     /// The results: of all matrices, or of each row of the strip.
-    outs: SmallVec<[&'a mut [u8]; 1]>,
+    outs: Strip<'a, u8>,
 }
 
 fn run(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
@@ -77,22 +77,18 @@ fn run(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     } else {
         let width = (task / count).next_multiple_of(strip);
         for (matrix, out) in out.chunks_mut(per_row * inner * size).enumerate() {
-            let first = tasks.len();
-            for (k, row) in out.chunks_mut(inner * size).enumerate() {
-                for (strip, part) in row.chunks_mut(width * size).enumerate() {
-                    if k == 0 {
-                        let (column, columns) = (strip * width, part.len() / size);
-                        tasks.push(Task { matrix, column, columns, outs: SmallVec::new() });
-                    }
-                    tasks[first + strip].outs.push(part);
-                }
-            }
+            let strips = (0..).step_by(width).zip(threads::strips(out, inner * size, width * size));
+            tasks.extend(strips.map(|(column, outs)| Task {
+                matrix,
+                column,
+                columns: outs[0].len() / size,
+                outs,
+            }));
         }
     }
     let scratch = || Ok(job.engine.scratch());
-    threads::each(tasks, Work::of(program, all), scratch, |scratch, task| match job.streams {
-        true => lines::scope(|stream| job.task(task, Some(stream), scratch)),
-        false => job.task(task, None, scratch),
+    threads::each(tasks, Work::of(program, all), scratch, |scratch, task| {
+        lines::scope(job.streams, |stream| job.task(task, stream, scratch));
     })
 }
 

@@ -8,7 +8,7 @@
 use super::bytes::From;
 use super::combine::{self, LEVELS, Loops, Scans, Values};
 use super::engine::{self, Engine, Out};
-use super::lines::{self, Stream};
+use super::lines;
 use super::memory::HostMemory;
 use super::registers::Register;
 use super::threads::{self, Work};
@@ -91,69 +91,43 @@ fn carried(mut rows: usize) -> usize {
     all
 }
 
-/// Some columns of a matrix: its number, the first column, and the destination of its rows, one or several side by
-/// side.
-struct Column<'a> {
-    matrix: usize,
-    first: usize,
-    rows: Vec<&'a mut [u8]>,
-}
-
 impl Job<'_> {
     /// Strips of matrices that a thread goes through from the first row to the last.
     fn through(&self, strip: usize, out: &mut [u8]) -> Result<()> {
         let size = self.row / self.columns;
-        let bytes_of_all = out.len();
+        let streams = lines::streams(out.len(), From::bytes(self.engine.from));
         let rows = if strip < self.columns { 1 } else { (BLOCK / strip).max(1) };
-        let strips = self.columns.div_ceil(strip);
         let mut tasks = Vec::new();
         for (matrix, out) in out.chunks_mut(self.count * self.row).enumerate() {
-            let first = tasks.len();
-            let column = |k: usize| Column { matrix, first: k * strip, rows: Vec::new() };
-            tasks.extend((0..strips).map(column));
-            for block in out.chunks_mut(rows * self.row) {
-                let parts = if strips == 1 { block.len() } else { strip * size };
-                for (task, part) in tasks[first..].iter_mut().zip(block.chunks_mut(parts)) {
-                    task.rows.push(part);
-                }
-            }
+            let strips = threads::strips(out, rows * self.row, rows * strip * size);
+            tasks.extend((0..).step_by(strip).zip(strips).map(|(first, rows)| (matrix, first, rows)));
         }
-        let streams = lines::streams(bytes_of_all, From::bytes(self.engine.from));
         let bytes = rows * strip * size;
         let scratch = || {
             let state = Register::of(2 * LEVELS * strip * size)?;
             Ok((self.engine.scratch(), state, Register::of(bytes)?, Register::of(bytes)?))
         };
-        threads::each(tasks, self.work, scratch, |(block, state, held, expanded), task| {
-            let width = task.rows[0].len() / size;
-            let columns = if strips == 1 { self.columns } else { width };
+        threads::each(tasks, self.work, scratch, |(block, state, held, expanded), (matrix, first, outs)| {
+            let columns = outs[0].len() / size / rows.min(self.count);
             let state = state.bytes_mut(2 * LEVELS * columns * size);
             for part in state.chunks_mut(self.identity_bytes()) {
                 part.copy_from_slice(self.identity.bytes(part.len()));
             }
-            let go = |stream: Option<&Stream>| {
+            lines::scope(streams, |stream| {
                 let mut row = 0;
-                for out in task.rows {
+                for out in outs {
                     let length = out.len() / size;
-                    let start = (task.matrix * self.count + row) * self.columns + task.first;
+                    let start = (matrix * self.count + row) * self.columns + first;
                     self.engine.compute(start, length, None, block);
-                    if strips > 1 && row + 1 < self.count {
+                    if columns < self.columns && row + 1 < self.count {
                         // The next row lies too far away for the processor to guess.
                         self.engine.ahead(start + self.columns, length).load();
                     }
                     let x = self.engine.all(self.engine.program.results[0], expanded, block);
-                    match stream {
-                        Some(stream) => {
-                            let held = held.bytes_mut(out.len());
-                            (self.scans.through)(columns, row, x, held, state);
-                            stream.copy(held, out);
-                        }
-                        None => (self.scans.through)(columns, row, x, out, state),
-                    }
+                    held.through(stream, out, |out| (self.scans.through)(columns, row, x, out, state));
                     row += length / columns;
                 }
-            };
-            if streams { lines::scope(|stream| go(Some(stream))) } else { go(None) }
+            });
         })?;
         threads::all(out.chunks_mut(self.count * self.row), self.work, |matrix| self.exclude(matrix));
         Ok(())

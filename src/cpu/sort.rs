@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 
-use super::bytes::From;
+use super::bytes::{From, cut};
 use super::eval;
 use super::memory::HostMemory;
 use super::threads::{self, Work};
@@ -131,14 +131,6 @@ fn by_bit<T: Pod + PartialEq + Sync>(
         ones.copy_from_slice(&a[..ones.len()]);
         zeros.copy_from_slice(&b[..zeros.len()]);
     })
-}
-
-/// The first elements of the rest, and no longer part of it.
-fn cut<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
-    let count = count.min(rest.len());
-    let (own, others) = std::mem::take(rest).split_at_mut(count);
-    *rest = others;
-    own
 }
 
 /// Rows to be sorted: their length, and the bits of their keys.

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use smallvec::SmallVec;
+
 use crate::error::{Error, Result};
 use crate::ir::{Body, Program, Source, Step, cost};
 
@@ -110,6 +112,18 @@ impl Drop for Helper {
     fn drop(&mut self) {
         LENT.fetch_sub(1, Ordering::AcqRel);
     }
+}
+
+/// Some columns of a matrix: the memory of each row's part.
+pub(super) type Strip<'a, T> = SmallVec<[&'a mut [T]; 1]>;
+
+/// The strips of a matrix, of a row's length and a strip's.
+pub(super) fn strips<T>(matrix: &mut [T], row: usize, width: usize) -> SmallVec<[Strip<'_, T>; 1]> {
+    let mut strips: SmallVec<[Strip<'_, T>; 1]> = (0..row.div_ceil(width)).map(|_| SmallVec::new()).collect();
+    for row in matrix.chunks_mut(row) {
+        strips.iter_mut().zip(row.chunks_mut(width)).for_each(|(strip, part)| strip.push(part));
+    }
+    strips
 }
 
 /// Calls `run` with every task, as [`each`] does, without scratch memory. So nothing can fail.

@@ -10,7 +10,6 @@ use super::budget::LEAST_RATE;
 use super::connection::{Connection, FEATURES};
 use super::device::Gpu;
 use super::lock::lock;
-use super::transfer::Transfer;
 use super::{device, drivers, execute, known, pipelines};
 use crate::dtype::{DType, Element, Float, f16};
 use crate::error::{Result, bail};
@@ -189,15 +188,25 @@ fn leaf<T: Element + bytemuck::Pod>(gpu: &Arc<Gpu>, values: &[T]) -> Result<Arc<
     Ok(Node::leaf(T::DTYPE, Source::Tensor(storage), Layout::contiguous([values.len()])?))
 }
 
-/// Starts to compute nodes of one shape, and to read them.
-fn begun(gpu: &Arc<Gpu>, nodes: &[&Arc<Node>]) -> Result<Vec<Transfer>> {
+/// Starts to compute nodes of one shape, and to read them. Returns the elements of each.
+fn begun<T: bytemuck::Pod>(
+    gpu: &Arc<Gpu>,
+    nodes: &[&Arc<Node>],
+) -> Result<impl Future<Output = Result<Vec<Vec<T>>>> + use<T>> {
     let shape = &nodes[0].shape;
     let program = Program::of(nodes, shape, &Known::default())?;
     let results = execute::run(gpu, Cow::Owned(Schedule::only(program)), Destination::New, None)?;
     let count: usize = shape.iter().product();
     let begun =
         |(storage, node): (&Storage, &&Arc<Node>)| gpu.begin_read(storage, 0, node.dtype.size() * count);
-    results.iter().zip(nodes).map(begun).collect()
+    let readings = results.iter().zip(nodes).map(begun).collect::<Result<Vec<_>>>()?;
+    Ok(async {
+        let mut read = Vec::new();
+        for reading in readings {
+            read.push(bytemuck::pod_collect_to_vec(&reading.await?));
+        }
+        Ok(read)
+    })
 }
 
 /// Pairs of operands with normal quotients. Most operands are from 1 to 2. Six of 64 lie at the ends of the exponents,
@@ -224,13 +233,10 @@ fn faults_of<T: Float + bytemuck::Pod>(
     let (x, y) = (leaf(gpu, &first)?, leaf(gpu, &second)?);
     let on = |op: Op, args: &[&Arc<Node>]| Node::op(op, T::DTYPE, args);
     let quotients = [on(Op::Div, &[&x, &y])?, on(Op::Reciprocal, &[&y])?];
-    let readings =
-        begun(gpu, &[&on(Op::Mul, &[&x, &y])?, &quotients[0], &quotients[1], &on(Op::Sqrt, &[&x])?])?;
+    let read =
+        begun::<T>(gpu, &[&on(Op::Mul, &[&x, &y])?, &quotients[0], &quotients[1], &on(Op::Sqrt, &[&x])?])?;
     Ok(async move {
-        let mut read: Vec<Vec<T>> = Vec::new();
-        for reading in readings {
-            read.push(bytemuck::pod_collect_to_vec(&reading.await?));
-        }
+        let read = read.await?;
         let [products, quotients, _, roots] = &read[..] else {
             bail!(Kernel, "four results came as {}", read.len())
         };
@@ -255,15 +261,12 @@ fn fractions_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<bool>>> {
     let x = leaf(gpu, &values)?;
     let ops = [Op::Floor, Op::Ceil, Op::Round, Op::Trunc];
     let nodes = ops.iter().map(|&op| Node::op(op, DType::F64, &[&x])).collect::<Result<Vec<_>>>()?;
-    let readings = begun(gpu, &nodes.iter().collect::<Vec<_>>())?;
+    let read = begun::<f64>(gpu, &nodes.iter().collect::<Vec<_>>())?;
     let right = [f64::floor, f64::ceil, f64::round_ties_even, f64::trunc];
     Ok(async move {
-        let mut differs = false;
-        for (reading, right) in readings.into_iter().zip(right) {
-            let got: Vec<f64> = bytemuck::pod_collect_to_vec(&reading.await?);
-            differs |= values.iter().zip(&got).any(|(x, got)| right(*x) != *got);
-        }
-        Ok(differs)
+        let read = read.await?;
+        let mut all = read.iter().zip(right);
+        Ok(all.any(|(got, right)| values.iter().zip(got).any(|(x, got)| right(*x) != *got)))
     })
 }
 
@@ -281,25 +284,19 @@ fn halves_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> 
     let finite = halves.iter().filter(|x| x.to_f32().abs() < f16::MAX.to_f32());
     let ends = [65519.996, 65520.0, -65520.0, 1e30, f32::INFINITY, -0.0, 2.98e-8, 2.99e-8];
     let singles: Vec<f32> = finite.flat_map(around).chain(ends).collect();
-    let cast = |x: &Arc<Node>, through: DType, to: DType| -> Result<Transfer> {
-        let node = Node::op(Op::Cast, through, &[x])?;
-        let node = if through == to { node } else { Node::op(Op::Cast, to, &[&node])? };
-        Ok(begun(gpu, &[&node])?.swap_remove(0))
-    };
-    let all = leaf(gpu, &halves)?;
-    let singly = cast(&all, DType::F32, DType::F32)?;
-    let there = cast(&all, DType::F32, DType::F16)?;
-    let rounded = cast(&leaf(gpu, &singles)?, DType::F16, DType::F32)?;
+    let cast = |x: &Arc<Node>, to: DType| Node::op(Op::Cast, to, &[x]);
+    let single = cast(&leaf(gpu, &halves)?, DType::F32)?;
+    let singly = begun::<f32>(gpu, &[&single])?;
+    let there = begun::<u16>(gpu, &[&cast(&single, DType::F16)?])?;
+    let rounded = begun::<f32>(gpu, &[&cast(&cast(&leaf(gpu, &singles)?, DType::F16)?, DType::F32)?])?;
     Ok(async move {
         // Compares bits, except those of NaN.
         let same = |got: f32, right: f32| got.to_bits() == right.to_bits() || got.is_nan() && right.is_nan();
-        let singly: Vec<f32> = bytemuck::pod_collect_to_vec(&singly.await?);
-        let there: Vec<u16> = bytemuck::pod_collect_to_vec(&there.await?);
-        let changes = halves.iter().zip(singly.iter().zip(&there)).any(|(x, (single, there))| {
+        let (singly, there, rounded) = (singly.await?, there.await?, rounded.await?);
+        let changes = halves.iter().zip(singly[0].iter().zip(&there[0])).any(|(x, (single, there))| {
             !same(*single, x.to_f32()) || !same(f16::from_bits(*there).to_f32(), x.to_f32())
         });
-        let rounded: Vec<f32> = bytemuck::pod_collect_to_vec(&rounded.await?);
-        let misses = singles.iter().zip(&rounded).any(|(x, got)| !same(*got, f16::from_f32(*x).to_f32()));
+        let misses = singles.iter().zip(&rounded[0]).any(|(x, got)| !same(*got, f16::from_f32(*x).to_f32()));
         Ok([changes, misses])
     })
 }
@@ -322,12 +319,10 @@ fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> {
     let leaves = [leaf(gpu, &x)?, leaf(gpu, &y)?, leaf(gpu, &z)?];
     let [a, b, c] = leaves.each_ref();
     let on = |op: Op, args: &[&Arc<Node>]| Node::op(op, DType::F32, args);
-    let readings = begun(gpu, &[&on(Op::Fma, &[a, b, c])?, &on(Op::Add, &[a, b])?, &on(Op::Mul, &[a, b])?])?;
+    let nodes = [&on(Op::Fma, &[a, b, c])?, &on(Op::Add, &[a, b])?, &on(Op::Mul, &[a, b])?];
+    let read = begun::<f32>(gpu, &nodes)?;
     Ok(async move {
-        let mut read: Vec<Vec<f32>> = Vec::new();
-        for reading in readings {
-            read.push(bytemuck::pod_collect_to_vec(&reading.await?));
-        }
+        let read = read.await?;
         let once = x.iter().zip(&y).zip(&z).map(|((x, y), z)| x.mul_add(*y, *z));
         let misses = once.zip(&read[0]).any(|(once, got)| !once.is_nan() && once.to_bits() != got.to_bits());
         let has_bits = |x: &f32| x.is_nan() && x.to_bits() & 0xffff != 0;

@@ -146,40 +146,23 @@ impl<'a> Bodies<'a> {
             line!(text, "        let {} = {made};", name(value));
             Ok(())
         };
-        // An iteration. Ended lanes keep their states, and their condition.
-        let turn = |text: &mut String, ends: &str| -> Result<()> {
-            steps().filter(|&(value, _)| is_first(value)).try_for_each(|step| write(text, step))?;
-            if let Some(goes_on) = own.goes_on {
-                line!(text, "        let open = {}{ends}", name(goes_on));
-            }
-            steps().filter(|&(value, _)| !is_first(value)).try_for_each(|step| write(text, step))?;
-            let changed = || (0..).zip(&own.next).filter(|&(i, &next)| next != Value::Input(i));
-            for (i, &next) in changed() {
-                let next = name(next);
-                match own.goes_on {
-                    Some(_) => line!(text, "        let n{i} = select(s{i}, {next}, open);"),
-                    None => line!(text, "        let n{i} = {next};"),
-                }
-            }
-            changed().for_each(|(i, _)| line!(text, "        s{i} = n{i};"));
-            Ok(())
-        };
-        let ends = ";\n        if (!any(open)) { break; }";
-        match own.goes_on.and_then(|_| fences.others(&own.steps)).filter(|_| is_short(own)) {
-            // Every second iteration asks whether all lanes have ended, since asking takes as long as some additions.
-            Some(zeros) => {
-                line!(text, "    for (var left = turns.x; left > 0u; left = max(left, 2u) - 2u) {{");
-                turn(text, ends)?;
-                line!(text, "        {{");
-                zeros.iter().for_each(|zero| line!(text, "        {zero}"));
-                turn(text, " & vec4<bool>(left > 1u);")?;
-                line!(text, "        }}");
-            }
-            None => {
-                line!(text, "    for (var turn = 0u; turn < turns.x; turn++) {{");
-                turn(text, ends)?;
+        // Ended lanes keep their states, and their condition.
+        line!(text, "    for (var turn = 0u; turn < turns.x; turn++) {{");
+        steps().filter(|&(value, _)| is_first(value)).try_for_each(|step| write(text, step))?;
+        if let Some(goes_on) = own.goes_on {
+            line!(text, "        let open = {};", name(goes_on));
+            line!(text, "        if (!any(open)) {{ break; }}");
+        }
+        steps().filter(|&(value, _)| !is_first(value)).try_for_each(|step| write(text, step))?;
+        let changed = || (0..).zip(&own.next).filter(|&(i, &next)| next != Value::Input(i));
+        for (i, &next) in changed() {
+            let next = name(next);
+            match own.goes_on {
+                Some(_) => line!(text, "        let n{i} = select(s{i}, {next}, open);"),
+                None => line!(text, "        let n{i} = {next};"),
             }
         }
+        changed().for_each(|(i, _)| line!(text, "        s{i} = n{i};"));
         line!(text, "    }}");
         let all: Vec<String> = states().map(|i| format!("s{i}")).collect();
         line!(text, "    return States{number}({});", all.join(", "));
@@ -192,11 +175,4 @@ impl<'a> Bodies<'a> {
 fn tables(step: &Step, own: &Loop, operand: &dyn Fn(Value) -> Option<usize>) -> Vec<usize> {
     // The first argument is the number of iterations.
     step.args.iter().skip(1 + own.values()).filter_map(|&value| operand(value)).collect()
-}
-
-/// The most that an iteration costs, in additions, for its text to stand twice in its loop.
-const SHORT: usize = 64;
-
-fn is_short(own: &Loop) -> bool {
-    own.steps.iter().map(Step::cost).sum::<usize>() <= SHORT
 }

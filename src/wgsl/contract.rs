@@ -28,7 +28,7 @@ impl Emitter<'_> {
         let zero = format!("{}()", lanes(element));
         if self.fence(element).is_some() {
             // Once, as drivers load it again in each turn otherwise.
-            line!(self.text, "    {}", fences::named(fences::is_wide(element), 0, 0));
+            line!(self.text, "    {}", fences::named(fences::is_wide(element), 0));
         }
         sums().for_each(|own| line!(self.text, "    var total{own} = {zero};"));
         line!(self.text, "    for (var first = 0u; first < p.row; first += {CHUNK}u) {{");

@@ -188,21 +188,9 @@ impl Fences {
         same.then(|| (self.made[value].unwrap_or(0) + position as u32) % MOST)
     }
 
-    /// The lines that declare the fences of a kernel.
+    /// The lines that declare the fences of some steps.
     pub(super) fn zeros(&self, steps: &[Step]) -> Vec<String> {
-        self.used(steps).into_iter().map(|(wide, number)| named(wide, number, number)).collect()
-    }
-
-    /// The same lines with other numbers, for steps that are written a second time. `None` if there are not enough
-    /// numbers.
-    pub(super) fn others(&self, steps: &[Step]) -> Option<Vec<String>> {
-        let used = self.used(steps);
-        let has_room = used.iter().all(|(_, number)| number % (MOST / 2) < MOST / 4);
-        has_room.then(|| used.iter().map(|&(wide, number)| named(wide, number, number + MOST / 4)).collect())
-    }
-
-    /// The fences of some steps: whether each has 64 bits, and its number.
-    fn used(&self, steps: &[Step]) -> BTreeSet<(bool, u32)> {
+        // Whether each has 64 bits, and its number.
         let mut used = BTreeSet::new();
         for (value, step) in numbered(steps) {
             used.extend(self.made[value].map(|number| (is_wide(step.result), number)));
@@ -211,7 +199,7 @@ impl Fences {
                 self.again(step, position).map(|number| (is_wide(of), number))
             }));
         }
-        used
+        used.into_iter().map(|(wide, number)| named(wide, number)).collect()
     }
 
     /// Whether a compiler may find two values equal: one value, one load, or results without a fence.
@@ -259,9 +247,9 @@ pub(super) fn is_wide(dtype: DType) -> bool {
 }
 
 /// The line that declares a fence.
-pub(super) fn named(wide: bool, name: u32, number: u32) -> String {
+pub(super) fn named(wide: bool, number: u32) -> String {
     let word = if number == 0 { "p.zero".to_string() } else { format!("p.zero << {number}u") };
-    let name = zero(wide, name);
+    let name = zero(wide, number);
     match wide {
         // In both halves, since a reader of the exponent looks at the upper one alone.
         true => format!("let {name} = vec4<u64>(u64({word}) | (u64(p.zero) << 32u));"),

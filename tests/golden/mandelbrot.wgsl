@@ -46,7 +46,7 @@ fn repeat0(turns: vec4<u32>, a0: vec4<f32>, a1: vec4<f32>, a2: vec4<u32>, a3: ve
     var s0 = a0;
     var s1 = a1;
     var s2 = a2;
-    for (var left = turns.x; left > 0u; left = max(left, 2u) - 2u) {
+    for (var turn = 0u; turn < turns.x; turn++) {
         let v8 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(s1 * s1) ^ zero);
         let v9 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(s0 * s0) ^ zero1);
         let v10 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v9 + v8) ^ zero);
@@ -65,27 +65,6 @@ fn repeat0(turns: vec4<u32>, a0: vec4<f32>, a1: vec4<f32>, a2: vec4<u32>, a3: ve
         s0 = n0;
         s1 = n1;
         s2 = n2;
-        {
-        let zero = vec4<u32>(p.zero << 8u);
-        let zero1 = vec4<u32>(p.zero << 9u);
-        let v8 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(s1 * s1) ^ zero);
-        let v9 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(s0 * s0) ^ zero1);
-        let v10 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v9 + v8) ^ zero);
-        let v11 = le_f32(v10, a3);
-        let open = v11 & vec4<bool>(left > 1u);
-        let v12 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v9 - v8) ^ zero);
-        let v13 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v12 + a4) ^ zero);
-        let v14 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(s0 * s1) ^ zero);
-        let v15 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v14 * a5) ^ zero);
-        let v16 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v15 + a6) ^ zero);
-        let v17 = s2 + a7;
-        let n0 = select(s0, v13, open);
-        let n1 = select(s1, v16, open);
-        let n2 = select(s2, v17, open);
-        s0 = n0;
-        s1 = n1;
-        s2 = n2;
-        }
     }
     return States0(s0, s1, s2);
 }

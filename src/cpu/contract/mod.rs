@@ -8,8 +8,6 @@ mod sides;
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
 use self::sides::{Number, Places, Side, add, chunk, load, store};
 use super::bytes::From;
 use super::engine::{Engine, Out};
@@ -17,7 +15,7 @@ use super::eval::{self, Elements};
 use super::lines::{self, LINE};
 use super::memory::HostMemory;
 use super::reorder;
-use super::threads::{self, Work};
+use super::threads::{self, Strip, Work};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{CHUNK, Input, Product, Program, ProgramKind, Source, Value};
@@ -158,7 +156,7 @@ struct Task<'a, T> {
     matrix: usize,
     rows: Range<usize>,
     columns: Range<usize>,
-    out: SmallVec<[&'a mut [T]; 1]>,
+    out: Strip<'a, T>,
 }
 
 impl<'a, T> Task<'a, T> {
@@ -168,23 +166,16 @@ impl<'a, T> Task<'a, T> {
         out: &'a mut [T],
         [rows, columns]: [usize; 2],
         most: [usize; 2],
-    ) -> SmallVec<[Self; 1]> {
+    ) -> impl Iterator<Item = Self> {
         let [down, across] = most;
-        let wide = columns.div_ceil(across);
-        let begin = |i: usize| (i / wide * down, i % wide * across);
-        let task = |(row, column)| Task {
-            matrix,
-            rows: row..rows.min(row + down),
-            columns: column..columns.min(column + across),
-            out: SmallVec::new(),
-        };
-        let mut tasks: SmallVec<[Self; 1]> = (0..rows.div_ceil(down) * wide).map(begin).map(task).collect();
-        let unit = if wide == 1 { down } else { 1 };
-        for (i, out) in out.chunks_mut(unit * columns).enumerate() {
-            let tasks = &mut tasks[i * unit / down * wide..];
-            tasks.iter_mut().zip(out.chunks_mut(unit * across)).for_each(|(task, out)| task.out.push(out));
-        }
-        tasks
+        let unit = if across < columns { 1 } else { down };
+        (0..).step_by(down).zip(out.chunks_mut(down * columns)).flat_map(move |(row, out)| {
+            let strips = threads::strips(out, unit * columns, unit * across);
+            (0..).step_by(across).zip(strips).map(move |(column, out)| {
+                let (rows, columns) = (row..rows.min(row + down), column..columns.min(column + across));
+                Task { matrix, rows, columns, out }
+            })
+        })
     }
 }
 

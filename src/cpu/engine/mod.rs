@@ -267,10 +267,8 @@ impl<'a> Engine<'a> {
             let args = args.as_slice();
             match out {
                 // Its states do not lie side by side.
-                Some(Out { bytes, stream: Some(stream) }) if matches!(own.job, Job::State { .. }) => {
-                    let all = register.bytes_mut(bytes.len());
-                    own.job.run(args, all);
-                    stream.copy(all, bytes);
+                Some(Out { bytes, stream }) if matches!(own.job, Job::State { .. }) => {
+                    register.through(stream, bytes, |bytes| own.job.run(args, bytes));
                 }
                 Some(Out { bytes, stream: Some(stream) }) => {
                     self.stream(own, args, &mut register, stream, bytes);
@@ -311,9 +309,7 @@ impl<'a> Engine<'a> {
                 let start = if arg.len() == all * size { start } else { 0 };
                 *part = &arg[start * size..(start + length) * size];
             }
-            let part = register.bytes_mut(out.len());
-            own.job.run(&parts, part);
-            stream.copy(part, out);
+            register.through(Some(stream), out, |part| own.job.run(&parts, part));
             start += length;
         }
     }

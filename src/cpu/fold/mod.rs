@@ -10,7 +10,7 @@ mod indexes;
 
 use smallvec::SmallVec;
 
-use super::bytes::{From, LARGEST_NEAR};
+use super::bytes::{From, LARGEST_NEAR, cut};
 use super::combine::{self, Loops, Values};
 use super::engine::{self, Engine};
 use super::eval;
@@ -180,7 +180,7 @@ impl Job<'_> {
     /// Calls `each` with every task, whose elements have this many bytes in the result.
     fn run(
         &self,
-        outs: Outs<'_>,
+        mut outs: Outs<'_>,
         sizes: &[usize],
         each: impl Fn(&mut Scratch, Task<'_>) + Send + Sync,
     ) -> Result<()> {
@@ -193,17 +193,12 @@ impl Job<'_> {
             }
         };
         let mut tasks: Vec<Task<'_>> = Vec::new();
-        for ((k, out), &size) in outs.into_iter().enumerate().zip(sizes) {
-            let mut number = 0;
-            for (cut, out) in out.chunks_mut(blocks * self.inner * size).enumerate() {
-                for (strip, out) in out.chunks_mut(columns * size).enumerate() {
-                    if k == 0 {
-                        let (first, column) = (cut * blocks, strip * columns);
-                        tasks.push(Task { first, column, outs: SmallVec::new() });
-                    }
-                    tasks[number].outs.push(out);
-                    number += 1;
-                }
+        let (all, unit) = (outs[0].len() / sizes[0], blocks * self.inner);
+        for at in (0..all).step_by(unit) {
+            for column in (0..unit.min(all - at)).step_by(columns) {
+                let length = columns.min(unit - column).min(all - at);
+                let outs = outs.iter_mut().zip(sizes).map(|(out, size)| cut(out, length * size)).collect();
+                tasks.push(Task { first: at / self.inner, column, outs });
             }
         }
         threads::each(tasks, self.work, || self.scratch(), each)
