@@ -28,6 +28,7 @@ mod scattering;
 mod searching;
 mod selecting;
 mod sorting;
+mod turn;
 mod views;
 
 pub use any::AnyExpr;
