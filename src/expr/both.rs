@@ -90,7 +90,8 @@ impl<A: Face<U>, U> Face<Result<U>> for Result<A> {
 /// user's, whose mistakes have lines of their own. A method that returns something else than an expression names the
 /// type of the elements that the example reads, or `_` if it reads none, and what both forms return.
 ///
-/// The second form has a header for each method, made of expressions, and the types of the typed form.
+/// The second form is for macros that write rows of a table. Its header has the types of the typed form, and each method
+/// has an example of its own, whose texts may be expressions.
 macro_rules! on_both {
     ($(#[$about:meta])+ examples of $t:ident $lines:tt;
         $($(#[$doc:meta])+ $name:ident $([$($generic:tt)*])?
