@@ -56,6 +56,10 @@ impl<T: Element> Face<AnyExpr> for Expr<T> {
     }
 }
 
+impl Face<()> for () {
+    fn face((): ()) -> Self {}
+}
+
 impl<A: Face<U>, B: Face<V>, U, V> Face<(U, V)> for (A, B) {
     fn face((a, b): (U, V)) -> Self {
         (A::face(a), B::face(b))
@@ -81,27 +85,29 @@ impl<A: Face<U>, U> Face<Result<U>> for Result<A> {
 }
 
 /// The header has the type, the elements and the shape of the examples' `x`, and more lines before the call. Then come
-/// methods with a call, its result, and the body over the untyped operands. An operand stands behind a semicolon. `let`
-/// runs what an argument may do, such as an iterator of the user's, whose mistakes have lines of their own. A method
-/// that returns something else than an expression names the type of the example's elements, and what both forms return.
+/// methods with a call, its result, and the body over the untyped operands. An operand stands behind a semicolon, with
+/// `as` and the type of its elements if that is not `T`. `let` runs what an argument may do, such as an iterator of the
+/// user's, whose mistakes have lines of their own. A method that returns something else than an expression names the
+/// type of the elements that the example reads, or `_` if it reads none, and what both forms return.
 ///
-/// The second form has a header for each method, made of expressions, and the types of the typed form.
+/// The second form is for macros that write rows of a table. Its header has the types of the typed form, and each method
+/// has an example of its own, whose texts may be expressions.
 macro_rules! on_both {
     ($(#[$about:meta])+ examples of $t:ident $lines:tt;
         $($(#[$doc:meta])+ $name:ident $([$($generic:tt)*])?
-            ($($before:ident: $b:ty),* $(; $operand:ident $(, $after:ident: $a:ty)*)?) -> $gives:tt $(where $bound:ident)?,
+            ($($before:ident: $b:ty),* $(; $operand:ident $(as $of:ident)? $(, $after:ident: $a:ty)*)?) -> $gives:tt $(where $bound:ident)?,
             $eg:literal => $to:literal, $(let $held:pat = $value:expr,)* |$x:ident| $body:expr;)*) => {
         $crate::expr::on_both! {
             $(#[$about])+
             impl [<T: Element>] T;
             $($(#[$doc])+ $name $([$($generic)*])?
-                ($($before: $b),* $(; $operand $(, $after: $a)*)?) -> $gives $(where $bound)?,
+                ($($before: $b),* $(; $operand $(as $of)? $(, $after: $a)*)?) -> $gives $(where $bound)?,
                 of $t $lines, $eg => $to, $(let $held = $value,)* |$x| $body;)*
         }
     };
     ($(#[$about:meta])+ impl [$($own:tt)*] $typed:ty;
         $($(#[$doc:meta])+ $name:ident $([$($generic:tt)*])?
-            ($($before:ident: $b:ty),* $(; $operand:ident $(, $after:ident: $a:ty)*)?) -> $gives:tt $(where $bound:ident)?,
+            ($($before:ident: $b:ty),* $(; $operand:ident $(as $of:ident)? $(, $after:ident: $a:ty)*)?) -> $gives:tt $(where $bound:ident)?,
             of $t:ident [$data:expr $(, $more:expr)*], $eg:expr => $to:expr, $(let $held:pat = $value:expr,)* |$x:ident| $body:expr;)*) => {
         $(#[$about])+
         impl AnyExpr {$(
@@ -112,7 +118,7 @@ macro_rules! on_both {
             /// # let device = zerostride::Device::cpu();
             #[doc = concat!("let x = AnyExpr::from(device.upload(&", $data, ")?);")]
             $(#[doc = $more])*
-            #[doc = concat!("assert_eq!(", $eg, ".to_vec::<", $crate::expr::element!($gives $t), ">()?, ", $to, ");")]
+            #[doc = concat!("assert_eq!(", $eg, $crate::expr::read!($gives $t), ", ", $to, ");")]
             /// # Ok::<(), zerostride::Error>(())
             /// ```
             #[track_caller]
@@ -134,12 +140,12 @@ macro_rules! on_both {
             /// # let device = zerostride::Device::cpu();
             #[doc = concat!("let x = device.upload(&", $data, ")?;")]
             $(#[doc = $more])*
-            #[doc = concat!("assert_eq!(", $eg, ".to_vec()?, ", $to, ");")]
+            #[doc = concat!("assert_eq!(", $eg, $crate::expr::read!($gives), ", ", $to, ");")]
             /// # Ok::<(), zerostride::Error>(())
             /// ```
             #[track_caller]
             pub fn $name$(<$($generic)*>)?(
-                &self, $($before: $b,)* $($operand: impl IntoExpr<T>, $($after: $a),*)?
+                &self, $($before: $b,)* $($operand: impl IntoExpr<$crate::expr::operand!($($of)?)>, $($after: $a),*)?
             ) -> $crate::expr::typed!($gives) $(where T: $bound)? {
                 $crate::expr::Face::face(self.untyped().$name($($before,)* $($operand.into_expr(), $($after),*)?))
             }
@@ -148,26 +154,43 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
-/// The type of the elements of a method's example.
-macro_rules! element {
+/// How an example reads a result: with the type of the elements in the untyped form.
+macro_rules! read {
+    ((_, $untyped:ty | $typed:ty) $($t:ident)?) => {
+        ""
+    };
+    (($gives:ident, $untyped:ty | $typed:ty) $($t:ident)?) => {
+        $crate::expr::read!($gives $($t)?)
+    };
+    ($gives:ident) => {
+        ".to_vec()?"
+    };
     (T $t:ident) => {
-        stringify!($t)
+        concat!(".to_vec::<", stringify!($t), ">()?")
     };
     ($gives:ident $t:ident) => {
-        stringify!($gives)
-    };
-    (($gives:ident, $untyped:ty | $typed:ty) $t:ident) => {
-        $crate::expr::element!($gives $t)
+        concat!(".to_vec::<", stringify!($gives), ">()?")
     };
 }
-pub(crate) use element;
+pub(crate) use read;
+
+/// The type of an operand's elements in the typed form.
+macro_rules! operand {
+    () => {
+        T
+    };
+    ($of:ident) => {
+        $of
+    };
+}
+pub(crate) use operand;
 
 /// What the untyped form of a method returns.
 macro_rules! untyped {
     ($gives:ident) => {
         AnyExpr
     };
-    (($gives:ident, $untyped:ty | $typed:ty)) => {
+    (($gives:tt, $untyped:ty | $typed:ty)) => {
         $untyped
     };
 }
@@ -178,7 +201,7 @@ macro_rules! typed {
     ($gives:ident) => {
         Expr<$gives>
     };
-    (($gives:ident, $untyped:ty | $typed:ty)) => {
+    (($gives:tt, $untyped:ty | $typed:ty)) => {
         $typed
     };
 }

@@ -61,13 +61,14 @@ fn einsum(equation: &str, operands: &[AnyExpr]) -> Result<AnyExpr> {
     for (text, operand) in terms.iter().zip(operands) {
         let labels = term(equation, text, Some(operand.shape()?.rank()), 0)?;
         every.extend(&labels);
-        all.push(diagonals(equation, call.labelled(operand, labels))?);
+        all.push(call.labelled(operand, labels));
     }
     let (order, result) = labels(equation, output, &every)?;
-    agree(equation, &all, &order)?;
+    agree(equation, &all)?;
+    let mut all = all.into_iter().map(diagonals).collect::<Result<Vec<Labelled>>>()?;
     sum_alone(&mut all, &result);
     while all.len() > 1 {
-        let (i, j) = cheapest(&all)?;
+        let (i, j) = cheapest(&all);
         let right = all.remove(j);
         let left = all.remove(i);
         let has = |own: &Labelled, label: &Label| own.labels.contains(label);
@@ -118,14 +119,16 @@ fn labels(equation: &str, output: Option<&str>, every: &[Label]) -> Result<(Vec<
 }
 
 /// Checks that each label has one length.
-fn agree(equation: &str, all: &[Labelled], order: &[Label]) -> Result<()> {
-    for &label in order {
-        let lengths = all.iter().filter(|own| own.labels.contains(&label)).map(|own| own.length(label));
-        let lengths = lengths.collect::<Result<Vec<usize>>>()?;
-        let differs = |&n: &usize| n != lengths[0] && label < ELLIPSIS;
-        if let Some(other) = lengths.iter().find(|n| differs(n)) {
-            let (name, first) = (written(label), lengths[0]);
-            bail!(Shape, "einsum \"{equation}\": label '{name}' has lengths {first} and {other}");
+fn agree(equation: &str, all: &[Labelled]) -> Result<()> {
+    let mut known: Vec<(Label, usize)> = Vec::new();
+    for own in all {
+        for (&label, &length) in own.labels.iter().zip(own.any.shape()?.iter()) {
+            let first = known.iter().find(|(other, _)| *other == label).map_or(length, |&(_, first)| first);
+            if first != length && label < ELLIPSIS {
+                let name = written(label);
+                bail!(Shape, "einsum \"{equation}\": label '{name}' has lengths {first} and {length}");
+            }
+            known.push((label, length));
         }
     }
     Ok(())
@@ -148,21 +151,13 @@ fn sum_alone(all: &mut [Labelled], result: &[Label]) {
 }
 
 /// An operand with each label once: a repeated label becomes the diagonal's.
-fn diagonals(equation: &str, mut own: Labelled) -> Result<Labelled> {
-    let is_last = |labels: &[Label], k: usize| !labels[..k].contains(&labels[k]);
+fn diagonals(mut own: Labelled) -> Result<Labelled> {
     let labels = own.labels.clone();
-    let first: Vec<usize> = (0..labels.len()).filter(|&k| is_last(&labels, k)).collect();
+    let first: Vec<usize> = (0..labels.len()).filter(|&k| !labels[..k].contains(&labels[k])).collect();
     if first.len() == labels.len() {
         return Ok(own);
     }
     let place = |k: usize| first.iter().position(|&axis| labels[axis] == labels[k]).unwrap_or(0);
-    let shape = own.any.shape()?;
-    for k in 0..labels.len() {
-        let (n, other) = (shape[first[place(k)]], shape[k]);
-        if n != other {
-            bail!(Shape, "einsum \"{equation}\": label '{}' has lengths {n} and {other}", written(labels[k]));
-        }
-    }
     let node = own.any.node()?.view(&|layout| {
         let mut strides = vec![0; first.len()];
         layout.strides().iter().enumerate().for_each(|(k, stride)| strides[place(k)] += stride);
@@ -175,21 +170,20 @@ fn diagonals(equation: &str, mut own: Labelled) -> Result<Labelled> {
 }
 
 /// The pair of operands whose product takes the fewest multiplications; of equals the leftmost.
-fn cheapest(all: &[Labelled]) -> Result<(usize, usize)> {
+fn cheapest(all: &[Labelled]) -> (usize, usize) {
     let mut best = ((0, 1), usize::MAX);
     for i in 0..all.len() {
         for j in i + 1..all.len() {
-            let own = all[i].labels.iter().map(|&label| Ok(all[i].length(label)?.max(all[j].length(label)?)));
+            let own = all[i].labels.iter().map(|&label| all[i].length(label).max(all[j].length(label)));
             let more = all[j].labels.iter().filter(|label| !all[i].labels.contains(label));
             let lengths = own.chain(more.map(|&label| all[j].length(label)));
-            let cost = lengths.collect::<Result<Vec<usize>>>()?;
-            let cost = cost.into_iter().fold(1_usize, usize::saturating_mul);
+            let cost = lengths.fold(1_usize, usize::saturating_mul);
             if cost < best.1 {
                 best = ((i, j), cost);
             }
         }
     }
-    Ok(best.0)
+    best.0
 }
 
 impl AnyExpr {

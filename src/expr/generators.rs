@@ -1,70 +1,31 @@
 //! Tensors of coordinates: ranges of numbers and the identity.
 
-use super::any::apply;
 use super::both::built;
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Kind, Numeric};
 use crate::error::{Result, bail};
 use crate::ir::{Op, Scalar};
 
-impl AnyExpr {
-    /// Numbers from `start` on in steps, up to but not including `end` (NumPy, PyTorch and candle `arange`). Element
-    /// `i` is `start + i * step`, exact for integers and rounded twice for floats.
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, DType, Device};
-    ///
-    /// let odd = AnyExpr::arange(DType::U8, 1, 8, 2).eval_on(&Device::cpu())?;
-    /// assert_eq!(odd.to_vec::<u8>()?, [1, 3, 5, 7]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn arange(
-        dtype: DType,
-        start: impl Into<Scalar>,
-        end: impl Into<Scalar>,
-        step: impl Into<Scalar>,
-    ) -> AnyExpr {
-        let (start, end, step) = (start.into(), end.into(), step.into());
-        built(|| range(dtype, start, end, step))
-    }
+/// Functions of `AnyExpr` and of `Expr`, written once: the untyped one takes the type first. The examples are of f32.
+macro_rules! of_type {
+    ($($(#[doc = $doc:literal])+ $name:ident($dtype:ident $(, $arg:ident: $t:ty)*), $eg:literal => $to:literal, $body:expr;)*) => {
+        /// Tensors of coordinates.
+        impl AnyExpr {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// use zerostride::{AnyExpr, DType, Device};
+            ///
+            #[doc = concat!("let x = AnyExpr::", stringify!($name), "(DType::F32, ", $eg, ");")]
+            #[doc = concat!("assert_eq!(x.eval_on(&Device::cpu())?.to_vec::<f32>()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name($dtype: DType, $($arg: $t),*) -> AnyExpr {
+                $body
+            }
+        )*}
 
-    /// `count` floats from `start` to `end`, both included, at equal distances. They are counted from the nearer end,
-    /// as PyTorch's `linspace`: `start + i * step` in the first half and `end - (count - 1 - i) * step` in the second,
-    /// with a step that is rounded once. (NumPy computes in f64.)
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, DType, Device};
-    ///
-    /// let quarters = AnyExpr::linspace(DType::F32, 0, 1, 5).eval_on(&Device::cpu())?;
-    /// assert_eq!(quarters.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75, 1.0]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn linspace(dtype: DType, start: impl Into<Scalar>, end: impl Into<Scalar>, count: usize) -> AnyExpr {
-        let (start, end) = (start.into(), end.into());
-        built(|| spaced(dtype, start, end, count))
-    }
-
-    /// Ones where both coordinates are equal, and zeros (NumPy, PyTorch and candle `eye`).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, DType, Device};
-    ///
-    /// let eye = AnyExpr::eye(DType::I8, 2, 3).eval_on(&Device::cpu())?;
-    /// assert_eq!(eye.to_vec::<i8>()?, [1, 0, 0, 0, 1, 0]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn eye(dtype: DType, rows: usize, columns: usize) -> AnyExpr {
-        let (row, column) =
-            (AnyExpr::coordinate([rows, columns], 0), AnyExpr::coordinate([rows, columns], 1));
-        row.op(Op::Eq, &column).cast(dtype)
-    }
-}
-
-macro_rules! faces {
-    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal;)*) => {
         /// Tensors of coordinates.
         impl<T: Numeric> Expr<T> {$(
             $(#[doc = $doc])+
@@ -72,7 +33,7 @@ macro_rules! faces {
             /// ```
             /// use zerostride::{Device, Expr};
             ///
-            #[doc = concat!("let x: Expr<f32> = Expr::", $eg, ";")]
+            #[doc = concat!("let x: Expr<f32> = Expr::", stringify!($name), "(", $eg, ");")]
             #[doc = concat!("assert_eq!(x.to_vec_on(&Device::cpu())?, ", $to, ");")]
             /// # Ok::<(), zerostride::Error>(())
             /// ```
@@ -83,13 +44,25 @@ macro_rules! faces {
         )*}
     };
 }
-faces! {
-    /// Numbers from `start` on in steps, up to but not including `end` ([`AnyExpr::arange`]).
-    arange(start: impl Into<Scalar>, end: impl Into<Scalar>, step: impl Into<Scalar>), "arange(0, 2, 0.5)" => "[0.0, 0.5, 1.0, 1.5]";
-    /// `count` floats from `start` to `end`, both included ([`AnyExpr::linspace`]).
-    linspace(start: impl Into<Scalar>, end: impl Into<Scalar>, count: usize), "linspace(-1, 1, 3)" => "[-1.0, 0.0, 1.0]";
-    /// Ones where both coordinates are equal, and zeros ([`AnyExpr::eye`]).
-    eye(rows: usize, columns: usize), "eye(2, 2)" => "[1.0, 0.0, 0.0, 1.0]";
+of_type! {
+    /// Numbers from `start` on in steps, up to but not including `end` (NumPy, PyTorch and candle `arange`). Element
+    /// `i` is `start + i * step`, exact for integers and rounded twice for floats.
+    arange(dtype, start: impl Into<Scalar>, end: impl Into<Scalar>, step: impl Into<Scalar>), "0, 2, 0.5" => "[0.0, 0.5, 1.0, 1.5]", {
+        let (start, end, step) = (start.into(), end.into(), step.into());
+        built(|| range(dtype, start, end, step))
+    };
+    /// `count` floats from `start` to `end`, both included, at equal distances. They are counted from the nearer end,
+    /// as PyTorch's `linspace`: `start + i * step` in the first half and `end - (count - 1 - i) * step` in the second,
+    /// with a step that is rounded once. (NumPy computes in f64.)
+    linspace(dtype, start: impl Into<Scalar>, end: impl Into<Scalar>, count: usize), "-1, 1, 3" => "[-1.0, 0.0, 1.0]", {
+        let (start, end) = (start.into(), end.into());
+        built(|| spaced(dtype, start, end, count))
+    };
+    /// Ones where both coordinates are equal, and zeros (NumPy, PyTorch and candle `eye`).
+    eye(dtype, rows: usize, columns: usize), "2, 3" => "[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]", {
+        let [row, column] = [0, 1].map(|axis| AnyExpr::coordinate([rows, columns], axis));
+        row.op(Op::Eq, &column).cast(dtype)
+    };
 }
 
 /// A number as f64, and as an integer if it is one.
@@ -175,5 +148,5 @@ fn spaced(dtype: DType, start: Scalar, end: Scalar, count: usize) -> Result<AnyE
     let down = last.op(Op::Sub, back.op(Op::Mul, &step));
     let half = AnyExpr::constant(DType::I32, (count / 2) as u64);
     let is_first = AnyExpr::coordinate([count], 0).op(Op::Lt, &half);
-    Ok(apply(Op::Select, &[&is_first, &up, &down]))
+    Ok(is_first.select(up, down))
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::any::apply;
 use super::both::{built, on_both};
 use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Element};
@@ -197,7 +196,7 @@ impl AnyExpr {
                     let i = i.map(Op::Abs);
                     let back = place.op(Op::Sub, &i, n - 1);
                     let back = back.map(Op::Abs);
-                    place.number(n - 1).op(Op::Sub, &back)
+                    AnyExpr::scalar(DType::I32, n - 1).op(Op::Sub, &back)
                 }
             })
         };
@@ -229,8 +228,8 @@ impl AnyExpr {
             let own = place(axis);
             let (c, before, end) = (own.coordinate(), before as i64, before as i64 + own.length);
             let truths = [
-                (before > 0).then(|| c.op(Op::Ge, own.number(before))),
-                (after > 0).then(|| c.op(Op::Lt, own.number(end))),
+                (before > 0).then(|| own.op(Op::Ge, &c, before)),
+                (after > 0).then(|| own.op(Op::Lt, &c, end)),
             ];
             for truth in truths.into_iter().flatten() {
                 inside = Some(match inside {
@@ -240,9 +239,7 @@ impl AnyExpr {
             }
         }
         Ok(match (inside, fill) {
-            (Some(inside), Some(fill)) => {
-                apply(Op::Select, &[&inside, &found, &AnyExpr::constant(node.dtype, fill)])
-            }
+            (Some(inside), Some(fill)) => inside.select(found, AnyExpr::constant(node.dtype, fill)),
             _ => found,
         })
     }
@@ -305,18 +302,14 @@ impl Place<'_> {
         AnyExpr::coordinate(self.shape.clone(), self.axis as isize)
     }
 
-    fn number(&self, value: i64) -> AnyExpr {
-        AnyExpr::constant(DType::I32, u64::from(value as i32 as u32))
-    }
-
     fn op(&self, op: Op, a: &AnyExpr, b: i64) -> AnyExpr {
-        a.op(op, self.number(b))
+        a.op(op, AnyExpr::scalar(DType::I32, b))
     }
 
     /// `i + more` where a comparison with a number holds, otherwise `i + less`.
     fn select(&self, op: Op, i: &AnyExpr, than: i64, more: i64, less: i64) -> AnyExpr {
         let add = |by: i64| if by == 0 { i.clone() } else { self.op(Op::Add, i, by) };
-        apply(Op::Select, &[&self.op(op, i, than), &add(more), &add(less)])
+        self.op(op, i, than).select(add(more), add(less))
     }
 }
 
@@ -336,11 +329,9 @@ fn joined(parts: &[AnyExpr], axis: isize) -> Result<AnyExpr> {
                 node.dtype
             );
         }
-        let others = |shape: &Shape| {
-            let kept = shape.iter().enumerate().filter(|&(k, _)| k != axis);
-            kept.map(|(_, &n)| n).collect::<Vec<usize>>()
-        };
-        if node.shape.rank() != first.shape.rank() || others(&node.shape) != others(&first.shape) {
+        let rank = first.shape.rank();
+        let differs = |k: usize| k != axis && node.shape[k] != first.shape[k];
+        if node.shape.rank() != rank || (0..rank).any(differs) {
             bail!(
                 Shape,
                 "cannot concat {} and {} along axis {axis}: operand {i} differs in another axis",

@@ -144,9 +144,7 @@ impl AnyExpr {
         let (inside, exists) = inside(&node.shape, &indices, outside)?;
         let found = self.found(&inside)?;
         Ok(match (exists, fill) {
-            (Some(exists), Some(fill)) => {
-                apply(Op::Select, &[&exists, &found, &AnyExpr::constant(node.dtype, fill)])
-            }
+            (Some(exists), Some(fill)) => exists.select(found, AnyExpr::constant(node.dtype, fill)),
             _ => found,
         })
     }
@@ -243,16 +241,15 @@ impl Index {
         let wide = if dtype.size() < 4 { DType::I32 } else { dtype };
         let number =
             |value: i128| AnyExpr::constant(wide, value as u64 & (u64::MAX >> (64 - 8 * wide.size())));
-        let select = |c: AnyExpr, a: &AnyExpr, b: &AnyExpr| apply(Op::Select, &[&c, a, b]);
         let x = index.cast(wide);
         let (zero, n) = (number(0), number(length));
-        let up = |x: &AnyExpr| select(x.op(Op::Lt, &zero), &x.op(Op::Add, &n), x);
+        let up = |x: &AnyExpr| x.op(Op::Lt, &zero).select(x.op(Op::Add, &n), x);
         if outside == Outside::Wrapped {
             if low < -length || high >= 2 * length {
                 return Ok((x.op(Op::RemFloor, &n).cast(DType::I32), None));
             }
             let x = if low < 0 { up(&x) } else { x };
-            let down = select(x.op(Op::Ge, &n), &x.op(Op::Sub, &n), &x);
+            let down = x.op(Op::Ge, &n).select(x.op(Op::Sub, &n), &x);
             return Ok((if high >= length { down } else { x }.cast(DType::I32), None));
         }
         let x = if low < 0 { up(&x) } else { x };

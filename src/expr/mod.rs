@@ -28,12 +28,13 @@ mod scattering;
 mod searching;
 mod selecting;
 mod sorting;
+mod turn;
 mod views;
 
 pub use any::AnyExpr;
 pub(crate) use any::apply;
 pub use axes::{Axes, IntoAxes};
-pub(crate) use both::{Face, built, element, on_both, typed, untyped};
+pub(crate) use both::{Face, built, on_both, operand, read, typed, untyped};
 pub use build::{Expr, IntoExpr};
 pub use compat::warn_on_reinterpreted_shapes;
 pub use composed::{Composition, compositions};

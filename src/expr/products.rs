@@ -9,7 +9,7 @@ use super::both::on_both;
 use super::{AnyExpr, Expr, IntoExpr, ReduceOptions};
 use crate::dtype::{DType, Element, Kind, Numeric};
 use crate::error::{Result, bail};
-use crate::ir::{LONGEST_PRODUCT, Node, Scalar};
+use crate::ir::{LONGEST_PRODUCT, Node, Op, Scalar};
 use crate::layout::{AxisIndex, Layout, Shape};
 
 /// The label of an axis: a letter of an equation, or a number.
@@ -59,8 +59,8 @@ impl Call {
         let own = left.labels.iter().chain(right.labels.iter().filter(|label| !left.labels.contains(label)));
         let kept: Vec<Label> = own.copied().filter(|label| !contracted.contains(label)).collect();
         if contracted.is_empty() {
-            let factors = [left, right].map(|own| AnyExpr::new(own.over(&kept)));
-            return Ok(Labelled { any: AnyExpr::call("mul", &factors), labels: kept });
+            let [left, right] = [left, right].map(|own| AnyExpr::new(own.over(&kept)));
+            return Ok(Labelled { any: left.op(Op::Mul, right), labels: kept });
         }
         let all = [kept.as_slice(), contracted].concat();
         // One axis is contracted. If several do not merge to one, the operand is stored.
@@ -78,8 +78,7 @@ impl Call {
         let shape = left.shape()?;
         let (axis, n) = (shape.rank() - 1, shape[shape.rank() - 1]);
         if n < 2 {
-            let products = AnyExpr::call("mul", &[left.clone(), right.clone()]);
-            return Ok(products.reduce("sum", [-1], ReduceOptions::default()));
+            return Ok(left.op(Op::Mul, right).reduce("sum", [-1], ReduceOptions::default()));
         }
         if n <= LONGEST_PRODUCT {
             let sums = Node::contract(axis, [left.node()?, right.node()?])?;
@@ -115,9 +114,10 @@ impl Labelled {
         })
     }
 
-    pub(super) fn length(&self, label: Label) -> Result<usize> {
+    /// The length of a label's axis; 1 where it lacks one.
+    pub(super) fn length(&self, label: Label) -> usize {
         let axis = self.labels.iter().position(|own| *own == label);
-        Ok(axis.map_or(1, |axis| self.any.shape().map_or(1, |shape| shape[axis])))
+        axis.map_or(1, |axis| self.any.shape().map_or(1, |shape| shape[axis]))
     }
 }
 

@@ -6,8 +6,7 @@
 //! the type that accumulates and `r` its ranges. The result is cast once, at the end.
 
 use super::axes::IntoAxes;
-use super::both::built;
-use super::both::on_both;
+use super::both::{built, on_both};
 use super::reduce::{Class, Part, Ranges, ReduceOptions, nonzero};
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Float, Numeric};

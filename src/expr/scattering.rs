@@ -234,7 +234,7 @@ impl AnyExpr {
 
     fn put(&self, indices: &AnyExpr, values: &AnyExpr, axis: isize) -> Result<AnyExpr> {
         let along = Along::new("put_along", self, indices, axis)?;
-        let all = along.with(self.shape()?, indices.shape()?[along.axis]);
+        let all = self.shape()?.with(along.axis, indices.shape()?[along.axis]);
         self.scattered(along.places(&all), values, Update::Replace, Outside::Nearest)
     }
 

@@ -1,6 +1,5 @@
 //! Searches: places in sorted elements, and elements among others.
 
-use super::any::apply;
 use super::both::{built, on_both};
 use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Element, Kind};
@@ -71,7 +70,7 @@ impl AnyExpr {
                     let is_last = match side {
                         Side::Right => is_nan,
                         Side::Left => {
-                            let is_number = apply(Op::IsNan, &[&element]).map(Op::Not);
+                            let is_number = element.map(Op::IsNan).map(Op::Not);
                             is_nan.op(Op::And, &is_number)
                         }
                     };
@@ -80,7 +79,7 @@ impl AnyExpr {
                 _ => is_before,
             };
             let is_more = next.op(Op::Le, &most).op(Op::And, &is_before);
-            vec![apply(Op::Select, &[&is_more, &next, count]), bit.op(Op::Shr, &one)]
+            vec![is_more.select(&next, count), bit.op(Op::Shr, &one)]
         });
         Ok(found[0].cast(DType::U32))
     }

@@ -1,7 +1,6 @@
 //! Results that depend on values but have a known shape: places of true elements, and counts of keys. Both are sorts by
 //! few bits. Results whose shape depends on values are in `tensor::selecting`.
 
-use super::any::apply;
 use super::both::on_both;
 use super::{AnyExpr, Expr, Outside, ReduceOptions};
 use crate::dtype::{DType, Element, Integer, Kind};
@@ -86,15 +85,13 @@ impl AnyExpr {
 
     /// Whether each element along the last axis differs from the one before it, as the first does. All NaN are equal.
     pub(crate) fn is_new(&self) -> Result<AnyExpr> {
-        let op = |op: Op, operands: &[&AnyExpr]| apply(op, operands);
         let before = if self.shape()?.contains(&0) { self.clone() } else { self.roll([1], [-1]) };
-        let mut differs = op(Op::Ne, &[self, &before]);
+        let mut differs = self.op(Op::Ne, &before);
         if self.dtype()?.kind() == Kind::Float {
-            let are_nan = op(Op::And, &[&op(Op::IsNan, &[self]), &op(Op::IsNan, &[&before])]);
-            differs = op(Op::And, &[&differs, &op(Op::Not, &[&are_nan])]);
+            let are_nan = self.map(Op::IsNan).op(Op::And, before.map(Op::IsNan));
+            differs = differs.op(Op::And, are_nan.map(Op::Not));
         }
-        let is_first = op(Op::Eq, &[&self.index(-1), &AnyExpr::scalar(DType::I32, 0)]);
-        Ok(op(Op::Or, &[&differs, &is_first]))
+        Ok(differs.op(Op::Or, self.index(-1).op(Op::Eq, AnyExpr::scalar(DType::I32, 0))))
     }
 
     /// How many true elements come before each one along the last axis.
@@ -137,7 +134,7 @@ impl AnyExpr {
             let order = sorted(&second)?.shared();
             let order = order.take_along(sorted(&first.take_along(&order, -1))?, -1).shared();
             let [first, second] = [first, second].map(|x| x.take_along(&order, -1).shared().is_new());
-            rows = apply(Op::Or, &[&first?, &second?]).numbered_back(&order)?.shared();
+            rows = first?.op(Op::Or, second?).numbered_back(&order)?.shared();
             if count <= 2 {
                 return Ok(rows.reshape([-1]));
             }
@@ -152,7 +149,7 @@ impl AnyExpr {
         let found = self.true_first(None, size)?.taken(&place, 0, Outside::fill(0))?;
         let is_there = place.cast(DType::U32).op(Op::Lt, &count);
         let fill = AnyExpr::scalar(DType::U32, u64::from(fill));
-        Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape)?, &fill]))
+        Ok(is_there.select(found.coordinates(shape)?, fill))
     }
 
     /// The elements as keys of 32 bits along one axis. Read as u32, those outside of the bins are not below their

@@ -173,11 +173,6 @@ impl<'a> Along<'a> {
         Ok(Along { indices, axis })
     }
 
-    /// A shape with another length of the axis.
-    pub(super) fn with(&self, shape: &Shape, length: usize) -> Shape {
-        shape.iter().enumerate().map(|(k, &n)| if k == self.axis { length } else { n }).collect()
-    }
-
     /// The places of a shape as indices of each axis.
     pub(super) fn places(&self, all: &Shape) -> Vec<AnyExpr> {
         let place = |k: usize| match k == self.axis {
@@ -197,8 +192,8 @@ impl AnyExpr {
     fn along(&self, indices: &AnyExpr, axis: isize) -> Result<AnyExpr> {
         let along = Along::new("take_along", self, indices, axis)?;
         let (shape, own) = (self.shape()?, indices.shape()?);
-        let all = crate::layout::numpy(&[along.with(shape, own[along.axis]), own.clone()])?;
-        let table = self.broadcast_to(along.with(&all, shape[along.axis]));
+        let all = crate::layout::numpy(&[shape.with(along.axis, own[along.axis]), own.clone()])?;
+        let table = self.broadcast_to(all.with(along.axis, shape[along.axis]));
         table.looked_up(along.places(&all), Outside::Nearest)
     }
 }

@@ -79,9 +79,8 @@ pub fn upload(picture: &DynamicImage, device: &Device) -> Result<Tensor<u8>> {
     let (width, height) = (picture.width() as usize, picture.height() as usize);
     let channels = usize::from(picture.color().channel_count());
     let shape = [height, width, channels];
-    if let (true, Some(bytes)) = (picture.color().bytes_per_pixel() as usize == channels, eight_bits(picture))
-    {
-        return device.upload(bytes, shape);
+    if usize::from(picture.color().bytes_per_pixel()) == channels {
+        return device.upload(picture.as_bytes(), shape);
     }
     let converted = match channels {
         1 => DynamicImage::from(picture.to_luma8()),
@@ -90,17 +89,6 @@ pub fn upload(picture: &DynamicImage, device: &Device) -> Result<Tensor<u8>> {
         _ => DynamicImage::from(picture.to_rgba8()),
     };
     device.upload(converted.as_bytes(), shape)
-}
-
-/// The bytes of a picture whose channels are bytes.
-fn eight_bits(picture: &DynamicImage) -> Option<&[u8]> {
-    match picture {
-        DynamicImage::ImageLuma8(_)
-        | DynamicImage::ImageLumaA8(_)
-        | DynamicImage::ImageRgb8(_)
-        | DynamicImage::ImageRgba8(_) => Some(picture.as_bytes()),
-        _ => None,
-    }
 }
 
 /// A picture of the crate `image`, from a tensor or an expression of height, width and channels. Without a last axis it

@@ -194,9 +194,7 @@ impl Node {
 
     /// The products of two operands, which broadcast, added up along an axis, which keeps length 1.
     pub(crate) fn contract(axis: usize, operands: [&Arc<Node>; 2]) -> Result<Arc<Node>> {
-        let shape = crate::layout::walked(&operands.map(|operand| operand.shape.clone()))?;
-        let length = |(own, &n): (usize, &usize)| if own == axis { 1 } else { n };
-        let shape = shape.iter().enumerate().map(length).collect();
+        let shape = crate::layout::walked(&operands.map(|operand| operand.shape.clone()))?.with(axis, 1);
         Ok(Node::of(operands[0].dtype, shape, NodeKind::Contract(axis), &operands))
     }
 
@@ -229,10 +227,7 @@ impl Node {
 
     /// Operands of one type side by side along an axis. Their shapes may differ along it alone.
     pub(crate) fn join(axis: usize, parts: &[&Arc<Node>]) -> Arc<Node> {
-        let mut shape = parts[0].shape.clone();
-        if let Some(length) = shape.iter_mut().nth(axis) {
-            *length = parts.iter().map(|part| part.shape[axis]).sum();
-        }
+        let shape = parts[0].shape.with(axis, parts.iter().map(|part| part.shape[axis]).sum());
         Node::of(parts[0].dtype, shape, NodeKind::Join(axis), parts)
     }
 

@@ -50,8 +50,7 @@ impl Program {
         let ProgramKind::Contract { axis, product } = self.kind else {
             bail!(Kernel, "a program without a contraction")
         };
-        let same = |layout: &Layout| Ok(layout.clone());
-        let part = self.extract(&[product], self.shape.clone(), &BTreeMap::new(), same)?;
+        let part = self.only(&[product])?;
         let product = part.results[0];
         Ok(part.of_kind(ProgramKind::Contract { axis, product }))
     }
@@ -93,9 +92,8 @@ impl Program {
         if self.results.len() == 1 {
             return Ok([eval(self)?].into_iter().collect());
         }
-        let same = |layout: &Layout| Ok(layout.clone());
-        let only = |result| self.extract(&[result], self.shape.clone(), &BTreeMap::new(), same);
-        self.results.iter().map(|&result| eval(&only(result)?.of_kind(self.kind.clone()))).collect()
+        let each = |&result: &Value| eval(&self.only(&[result])?.of_kind(self.kind.clone()));
+        self.results.iter().map(each).collect()
     }
 
     /// The result for each value, so far.
@@ -106,6 +104,17 @@ impl Program {
     /// Which values the `results` depend on, themselves included. Known values depend on nothing.
     pub(crate) fn needed(&self, results: &[Value], is_known: impl Fn(Value) -> bool) -> ByValue<bool> {
         needed(self.inputs.len(), &self.steps, results.iter().copied(), is_known)
+    }
+
+    /// The program of some values, which are not reduced.
+    pub(crate) fn only(&self, values: &[Value]) -> Result<Program> {
+        self.extract(values, self.shape.clone(), &BTreeMap::new(), |layout| Ok(layout.clone()))
+    }
+
+    /// The same program with some known values.
+    pub(crate) fn with_known(&self, known: &BTreeMap<Value, Input>) -> Result<Program> {
+        let rest = self.extract(&self.results, self.shape.clone(), known, |layout| Ok(layout.clone()))?;
+        Ok(rest.of_kind(self.kind.clone()))
     }
 
     /// The program of some values over another shape, with new numbers for its inputs and steps. Each of `known`

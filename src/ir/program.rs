@@ -294,7 +294,7 @@ impl Program {
     /// The program over a range of an axis. Along a reduced axis it reduces that range.
     pub(crate) fn slice(&self, axis: isize, range: Range<isize>) -> Result<Program> {
         let mut part = self.clone();
-        part.shape.iter_mut().skip(axis as usize).take(1).for_each(|length| *length = range.len());
+        part.shape = part.shape.with(axis as usize, range.len());
         for input in &mut part.inputs {
             input.layout = input.layout.slice(axis, range.clone(), 1)?;
         }

@@ -71,8 +71,7 @@ impl Program {
         let rows = self.row_fused().filter(|rows| rows.kept)?;
         let op = rows.reductions.first()?.op;
         let values: Vec<Value> = rows.reductions.iter().map(|own| own.value).collect();
-        let same = |layout: &Layout| Ok(layout.clone());
-        let plain = self.extract(&values, self.shape.clone(), &Default::default(), same).ok()?;
+        let plain = self.only(&values).ok()?;
         let alike = |own: &RowReduction| own.op == op && self.dtype_of(own.value) == plain.element_type();
         let is_plain =
             rows.reductions.iter().all(alike) && !plain.inputs.iter().any(|input| input.source.is_row());

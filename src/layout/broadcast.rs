@@ -210,10 +210,9 @@ impl Broadcast {
                 (at_end(shape.rank()), shape)
             }
             Broadcast::Pdpd { axis } => {
-                let start = self.start(*axis, a, b)?;
-                self.no_longer(a, b, start)?;
-                let shape = self.placed(a, b, start)?;
-                ([0, start], shape)
+                let starts = [0, self.start(*axis, a, b)?];
+                self.no_longer(a, b, starts[1])?;
+                (starts, joined(&[a.clone(), b.clone()], a.rank(), |i| starts[i], self)?)
             }
             Broadcast::Paddle { .. } if a == b => ([0, 0], a.clone()),
             Broadcast::Paddle { axis } if a.rank() == b.rank() && !(-1..=0).contains(axis) => bail!(
@@ -230,9 +229,10 @@ impl Broadcast {
                         "cannot broadcast {a} with {b}: axis {axis} is out of range for {larger} ({self} rule)"
                     );
                 }
-                let start = self.start(*axis, larger, smaller)?;
-                let shape = self.placed(larger, smaller, start)?;
-                (if swap { [start, 0] } else { [0, start] }, shape)
+                let starts = [0, self.start(*axis, larger, smaller)?];
+                let both = [larger.clone(), smaller.clone()];
+                let shape = joined(&both, larger.rank(), |i| starts[i], self)?;
+                (if swap { [starts[1], 0] } else { starts }, shape)
             }
             Broadcast::Explicit { axes } => {
                 return self.explicit(a, b, axes);
@@ -298,24 +298,6 @@ impl Broadcast {
                 b[k]
             ),
         }
-    }
-
-    /// NumPy's rule per axis with `smaller` placed at `start` of `larger`.
-    fn placed(&self, larger: &Shape, smaller: &Shape, start: usize) -> Result<Shape> {
-        (0..larger.rank())
-            .map(|k| {
-                let own = larger[k];
-                let other = k.checked_sub(start).and_then(|i| smaller.get(i)).copied().unwrap_or(1);
-                match join(own, other) {
-                    Some(n) => Ok(n),
-                    None => bail_on!(
-                        k,
-                        "cannot broadcast {larger} with {smaller}: axis {k} has lengths {own} and {other} ({self} rule){}",
-                        equal_counts(&[larger.clone(), smaller.clone()])
-                    ),
-                }
-            })
-            .collect()
     }
 
     fn explicit(&self, input: &Shape, target: &Shape, axes: &[usize]) -> Result<Alignment> {
@@ -387,11 +369,15 @@ fn numpy_as(shapes: &[Shape], rule: &Broadcast) -> Result<Shape> {
     if rank > MAX_RANK {
         bail!(Overflow, "a shape of rank {rank} exceeds the limit of {MAX_RANK} axes");
     }
-    let length = |shape: &Shape, k: usize| (k + shape.rank()).checked_sub(rank).map_or(1, |i| shape[i]);
+    joined(shapes, rank, |i| rank - shapes[i].rank(), rule)
+}
+
+/// NumPy's rule per axis of a result of `rank` axes. Each shape begins at an axis of it, by the shape's number.
+fn joined(shapes: &[Shape], rank: usize, start: impl Fn(usize) -> usize, rule: &Broadcast) -> Result<Shape> {
     let mut result: Shape = std::iter::repeat_n(1, rank).collect();
     for (k, joint) in result.iter_mut().enumerate() {
-        for shape in shapes {
-            let n = length(shape, k);
+        for (i, shape) in shapes.iter().enumerate() {
+            let n = k.checked_sub(start(i)).and_then(|own| shape.get(own)).copied().unwrap_or(1);
             match join(*joint, n) {
                 Some(joined) => *joint = joined,
                 None => {

@@ -64,6 +64,11 @@ impl Shape {
         }
     }
 
+    /// The same with another length of an axis.
+    pub(crate) fn with(&self, axis: usize, length: usize) -> Shape {
+        self.iter().enumerate().map(|(k, &n)| if k == axis { length } else { n }).collect()
+    }
+
     pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, usize> {
         self.0.iter_mut()
     }

@@ -126,7 +126,7 @@ impl Layout {
         let distance = if step > 0 { end - start } else { start - end };
         let count = usize::try_from(distance).map_or(0, |d| d.div_ceil(step.unsigned_abs()));
         let mut view = self.clone();
-        view.shape = view.shape.iter().enumerate().map(|(i, &n)| if i == k { count } else { n }).collect();
+        view.shape = view.shape.with(k, count);
         if count > 0 && !self.shape.contains(&0) {
             view.offset = (self.offset as isize + start * self.strides[k]) as usize;
             // Reached only if there are two indices, so the product stays inside the storage.
@@ -240,15 +240,7 @@ impl Layout {
     /// # Errors
     /// When an axis can neither stay nor stretch, -1 names a new axis, or the count overflows.
     pub fn expand(&self, target: &[isize]) -> Result<Layout> {
-        let shape = super::Broadcast::expand(&self.shape, target)?;
-        let lead = shape.rank() - self.rank();
-        let strides: Strides = (0..shape.rank())
-            .map(|k| match k.checked_sub(lead) {
-                Some(own) if self.shape[own] == shape[k] => self.strides[own],
-                _ => 0,
-            })
-            .collect();
-        Ok(Layout { shape, strides, offset: self.offset })
+        Ok(self.stretched(&super::Broadcast::expand(&self.shape, target)?))
     }
 
     /// Another shape of equally many elements in the same order, if no copy is needed. One length may be -1: the others
@@ -313,9 +305,7 @@ impl Layout {
                     self.shape
                 );
             }
-            if let Some(n) = shape.iter_mut().nth(open) {
-                *n = count / known;
-            }
+            shape = shape.with(open, count / known);
         }
         match shape.count()? {
             n if n == count => Ok(shape),

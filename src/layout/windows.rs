@@ -80,8 +80,7 @@ impl Layout {
         let by = |n: usize, step: usize| if n > 1 { stride.wrapping_mul(step as isize) } else { stride };
         self.strides[k] = by(count, step);
         self.strides.push(by(length, dilation));
-        self.shape.iter_mut().nth(k).into_iter().for_each(|n| *n = count);
-        self.shape = self.shape.iter().copied().chain([length]).collect();
+        self.shape = self.shape.with(k, count).iter().copied().chain([length]).collect();
         Ok(self)
     }
 }

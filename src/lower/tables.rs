@@ -29,7 +29,7 @@ impl Lowering {
         while let Some(found) = first(self.cuts, &program) {
             let known = match found {
                 Found::Lookup(value, pieces) => {
-                    let own = program.extract(&[value], program.shape.clone(), &BTreeMap::new(), same)?;
+                    let own = program.only(&[value])?;
                     let (to, layout) = (self.result(&own)?, Layout::contiguous(&own.shape)?);
                     for piece in &pieces {
                         let (part, layout) = of_piece(&own, piece, to, &layout)?;
@@ -49,8 +49,7 @@ impl Lowering {
             // The explanation of a stage is about the remaining program.
             self.note.tables = true;
             self.note.first = self.commands.dispatches.len();
-            let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;
-            program = Cow::Owned(rest.of_kind(program.kind.clone()));
+            program = Cow::Owned(program.with_known(&known)?);
         }
         Ok(program)
     }
@@ -67,7 +66,7 @@ impl Lowering {
         };
         let given = |&value: &Value| match program.input(value) {
             Some(input) => Ok(input.clone()),
-            None => stored(program.extract(&[value], program.shape.clone(), &BTreeMap::new(), same)?),
+            None => stored(program.only(&[value])?),
         };
         let mut args = args.iter().map(given).collect::<Result<Vec<Input>>>()?;
         let beside = args.split_off(1 + own.states);
@@ -117,10 +116,6 @@ impl Lowering {
         }
         Ok(states)
     }
-}
-
-fn same(layout: &Layout) -> Result<Layout> {
-    Ok(layout.clone())
 }
 
 /// A lookup in a table of several chunks.

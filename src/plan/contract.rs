@@ -29,11 +29,10 @@ impl Pass {
         }
         let along = factors.map(|factor| stride(program, factor, axis) == 1);
         let shape = &program.shape;
-        let same = |layout: &Layout| Ok(layout.clone());
         let after = program.after_product()?;
         let mut values = factors.to_vec();
         values.extend(after.iter().flat_map(|_| &program.results));
-        let own = program.extract(&values, shape.clone(), &Default::default(), same)?;
+        let own = program.only(&values)?;
         let out = Layout::contiguous(program.result_shape().into_owned())?;
         let axes = |axes: Vec<usize>| -> Axes {
             let strides = |k: usize| own.inputs.iter().map(move |input| input.layout.strides()[k]);

@@ -354,7 +354,7 @@ impl<'a> Search<'a> {
                 NodeKind::Leaf { source: Source::Tensor(storage), .. } => {
                     (storage.address(), storage.elements)
                 }
-                NodeKind::Op(_) | NodeKind::Body(..) => {
+                NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..) => {
                     size.steps += 1;
                     size.cost += own_cost(node);
                     size.costly += costly(text_cost(node));
@@ -362,11 +362,6 @@ impl<'a> Search<'a> {
                     if matches!(node.kind, NodeKind::Body(_, 0)) || node.turns() > size.turns {
                         size.turns += node.turns();
                     }
-                    continue;
-                }
-                NodeKind::Lookup => {
-                    size.steps += 1;
-                    size.cost += own_cost(node);
                     continue;
                 }
                 _ => continue,

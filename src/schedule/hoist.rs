@@ -33,9 +33,7 @@ fn without_parts(program: &Program, bounds: Bounds, stages: &mut Vec<Stage>) -> 
         let layout = Layout::contiguous(&part.shape)?.broadcast_to(&program.shape)?;
         known.insert(*value, Input::new(part.dtype, Source::Stage { stage, result: 0 }, layout));
     }
-    let same = |layout: &Layout| Ok(layout.clone());
-    let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;
-    let rest = rest.of_kind(program.kind.clone());
+    let rest = program.with_known(&known)?;
     // A part of coordinates alone is one more tensor.
     if rest.tensors().count() + rest.stages().count() > bounds.operands {
         return Ok(None);

@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::future::Future;
 use std::panic::Location;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use super::later::Later;
+use super::read::Pending;
 use super::several::Kernels;
 use super::{AnyTensor, Explain, Tensor};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Line, Result, bail, called};
-use crate::expr::{AnyExpr, Expr, on_both};
-use crate::ir::{Destination, Fingerprint, Node, Results, Schedule};
+use crate::expr::{AnyExpr, Expr, Face, on_both};
+use crate::ir::{Backend, Destination, Fingerprint, Node, Results, Schedule};
 use crate::layout::{Layout, Shape};
 
 on_both! {
@@ -61,23 +61,44 @@ on_both! {
         device.agrees(x)?;
         x.run(device)
     };
+    /// Compiles the kernel of this expression without running it, so that the first evaluation does not wait for the
+    /// compiler. Some drivers postpone a part of that to the first run.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    warm_up(device: &Device) -> (_, Result<()> | Result<()>), "x.sum(0).warm_up(&device).is_ok()" => "true", |x| {
+        device.agrees(x)?;
+        let schedule = Schedule::of(x.node()?, device.bounds())?;
+        device.backend().compile(&schedule, Destination::New)
+    };
+    /// The explanation of evaluating on `device`: operands under the axes of the result, the axes after collapsing, the
+    /// access of each operand, the grid, the bytes that move, and the kernel's text. Nothing runs.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    explain(device: &Device) -> (_, Result<Explain> | Result<Explain>),
+        "x.sum(0).explain(&device)?.to_string().lines().next()" => "Some(\"i32 [1, 2] = sum over axis 0 of [2, 2] a\")", |x| {
+            device.agrees(x)?;
+            let node = x.node()?;
+            let schedule = Schedule::of(node, device.bounds())?;
+            let mut explain = Explain::default();
+            let explanations = device.backend().explain(&schedule)?;
+            schedule.all().zip(explanations).for_each(|(stage, own)| explain.push(stage, own));
+            explain.device = device.name();
+            Ok(explain)
+        };
+}
+
+impl Face<Explain> for Explain {
+    fn face(untyped: Explain) -> Self {
+        untyped
+    }
 }
 
 impl AnyExpr {
-    /// One element, by an index for each axis ([`Expr::get`](crate::Expr::get)).
-    pub(super) fn element(&self, index: &[isize]) -> AnyExpr {
-        self.view(|layout| layout.element(index))
-    }
-
     /// The device of the tensors.
     pub(super) fn own_device(&self) -> Result<Device> {
-        let backends = self.backends()?;
-        let Some(first) = backends.first() else {
-            bail!(Device, "an expression without tensors has no device: use eval_on and name one");
-        };
-        let device = Device::from_backend(first.clone());
-        device.is_that_of(backends)?;
-        Ok(device)
+        Device::of(self.backends()?)
     }
 
     /// [`eval`](Self::eval) without blocking the calling thread ([`Expr::eval_async`]).
@@ -98,9 +119,8 @@ impl AnyExpr {
     pub fn eval_async(&self) -> impl Future<Output = Result<AnyTensor>> + Send + use<> {
         let at = Location::caller();
         let begun = called(at, || self.begin(self.own_device()?, at));
-        let begun = begun.unwrap_or_else(|error| Later::ready(Err(error)));
         async move {
-            let result = begun.await?;
+            let result = begun?.await?;
             result.device().backend().settle(std::slice::from_ref(result.storage())).await?;
             Ok(result)
         }
@@ -146,18 +166,14 @@ impl AnyExpr {
     #[track_caller]
     pub(super) fn eval_each(exprs: &[&AnyExpr]) -> Result<Vec<AnyTensor>> {
         called(Location::caller(), || {
+            if exprs.is_empty() {
+                return Ok(Vec::new());
+            }
             let mut backends = Vec::new();
             for expr in exprs {
                 backends.extend_from_slice(expr.backends()?);
             }
-            let Some(first) = backends.first() else {
-                if exprs.is_empty() {
-                    return Ok(Vec::new());
-                }
-                bail!(Device, "expressions without tensors have no device: use eval_on and name one");
-            };
-            let device = Device::from_backend(first.clone());
-            device.is_that_of(&backends)?;
+            let device = Device::of(&backends)?;
             Kernels::new(exprs, &device)?.eval(&device)
         })
     }
@@ -233,7 +249,7 @@ impl AnyExpr {
     /// The elements as bytes.
     #[track_caller]
     pub(super) fn read_later<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
-        let reading: Pin<Box<dyn Future<Output = Result<Vec<T>>> + Send>> = match self.named() {
+        let reading: Pending<Vec<T>> = match self.named() {
             Ok(Some(tensor)) => Box::pin(tensor.read()),
             _ => {
                 let computed = self.eval_async();
@@ -241,27 +257,6 @@ impl AnyExpr {
             }
         };
         reading
-    }
-
-    /// Compiles the kernel of this expression without running it ([`Expr::warm_up`](crate::Expr::warm_up)).
-    ///
-    /// # Errors
-    /// As [`eval`](Self::eval).
-    ///
-    /// ```
-    /// use zerostride::{DType, Device};
-    ///
-    /// let device = Device::open()?;
-    /// device.zeros_any(DType::F32, [4, 3])?.cast(DType::I32).warm_up(&device)?;
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn warm_up(&self, device: &Device) -> Result<()> {
-        called(Location::caller(), || {
-            device.agrees(self)?;
-            let schedule = Schedule::of(self.node()?, device.bounds())?;
-            device.backend().compile(&schedule, Destination::New)
-        })
     }
 
     /// [`warm_up`](Self::warm_up) without blocking the calling thread: another thread compiles, or the browser. The
@@ -294,36 +289,19 @@ impl AnyExpr {
             compile()
         }
     }
-
-    /// The explanation of evaluating on `device` ([`Expr::explain`](crate::Expr::explain)). Nothing runs.
-    ///
-    /// # Errors
-    /// As [`eval`](Self::eval).
-    ///
-    /// ```
-    /// use zerostride::{DType, Device};
-    ///
-    /// let device = Device::cpu();
-    /// let explained = device.zeros_any(DType::U8, [4, 3])?.cast(DType::F32).explain(&device)?;
-    /// assert!(explained.to_string().starts_with("f32 [4, 3] = "));
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn explain(&self, device: &Device) -> Result<Explain> {
-        called(Location::caller(), || {
-            device.agrees(self)?;
-            let node = self.node()?;
-            let schedule = Schedule::of(node, device.bounds())?;
-            let mut explain = Explain::default();
-            let explanations = device.backend().explain(&schedule)?;
-            schedule.all().zip(explanations).for_each(|(stage, own)| explain.push(stage, own));
-            explain.device = device.name();
-            Ok(explain)
-        })
-    }
 }
 
 impl Device {
+    /// The one device of all tensors.
+    fn of(backends: &[Arc<dyn Backend>]) -> Result<Device> {
+        let Some(first) = backends.first() else {
+            bail!(Device, "an expression without tensors has no device: use eval_on and name one");
+        };
+        let device = Device::from_backend(first.clone());
+        device.is_that_of(backends)?;
+        Ok(device)
+    }
+
     /// Runs an expression from the plan cache if the device has it there, otherwise by its schedule.
     pub(super) fn run(
         &self,

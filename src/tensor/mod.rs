@@ -271,7 +271,7 @@ impl<T: Element> Tensor<T> {
         &self,
         all: &'a mut [T],
     ) -> impl Future<Output = Result<()>> + Send + use<'a, T> {
-        self.any.fill(all)
+        self.any.fill(all, 1)
     }
 
     /// The only element of a tensor that has one.

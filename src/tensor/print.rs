@@ -84,8 +84,7 @@ impl AnyTensor {
                 continue;
             }
             let half = kept / 2;
-            let mut shape = shown.shape().clone();
-            shape.iter_mut().skip(axis).take(1).for_each(|length| *length = 2 * half);
+            let shape = shown.shape().with(axis, 2 * half);
             let (axis, ends) = (axis as isize, shown.device().zeros_any(self.dtype(), shape)?);
             ends.slice(axis, ..half).assign(shown.slice(axis, ..half))?;
             ends.slice(axis, half..).assign(shown.slice(axis, -(half as isize)..))?;

@@ -15,7 +15,8 @@ use crate::error::{Error, Line, Result, bail, called};
 use crate::ir;
 use crate::ir::{Backend, Destination, Input, Program, Reading, Schedule, Source, Storage};
 
-type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
+/// A result on its way.
+pub(super) type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 
 /// Bytes of a tensor's elements, as [`AnyTensor::host_bytes`] returns them.
 pub struct HostBytes(ir::HostBytes);
@@ -247,24 +248,19 @@ impl AnyTensor {
         &self,
         all: &'a mut [u8],
     ) -> impl Future<Output = Result<()>> + Send + use<'a> {
-        let at = Location::caller();
-        let run = called(at, || {
-            self.has_room(all.len(), self.dtype().size())?;
-            Ok(self.dense_later(at))
-        });
-        async move { run?.await?.read(fill(all)).await }
+        self.fill(all, self.dtype().size())
     }
 
-    /// The same for elements of a known type.
+    /// The same for elements of this tensor's type, or bytes: `each` of them are one element.
     #[track_caller]
     pub(super) fn fill<'a, T: Element>(
         &self,
         all: &'a mut [T],
+        each: usize,
     ) -> impl Future<Output = Result<()>> + Send + use<'a, T> {
         let at = Location::caller();
         let run = called(at, || {
-            self.is_of::<T>()?;
-            self.has_room(all.len(), 1)?;
+            self.has_room(all.len(), each)?;
             Ok(self.dense_later(at))
         });
         async move { run?.await?.read(fill(all)).await }

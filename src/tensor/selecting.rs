@@ -1,11 +1,9 @@
 //! Results whose shapes depend on values. They are evaluated: one count is read, and the elements stay on the device.
 
-use std::panic::Location;
-
 use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::{DType, Element, Float, Kind};
-use crate::error::{Result, bail, called};
+use crate::error::{Result, bail};
 use crate::expr::{AnyExpr, Expr, Face, IntoExpr, ReduceOptions, Side, on_both};
 use crate::ir::{Op, Scalar};
 use crate::layout::{AxisIndex, Integers};
@@ -41,43 +39,6 @@ impl AnyExpr {
         Ok(all.slice(0, 0..count[0] as isize))
     }
 
-    /// The elements where a mask is true ([`Expr::compress`]).
-    ///
-    /// # Errors
-    /// As [`Expr::compress`].
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let device = Device::cpu();
-    /// let x = AnyExpr::from(device.upload(&[1, 2, 3], [3])?);
-    /// let odd = x.compress(device.upload(&[true, false, true], [3])?)?;
-    /// assert_eq!(odd.to_vec::<i32>()?, [1, 3]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn compress(&self, mask: impl Into<AnyExpr>) -> Result<AnyTensor> {
-        let mask = mask.into();
-        called(Location::caller(), || {
-            let (shape, own, dtype) = (self.shape()?, mask.shape()?, mask.dtype()?);
-            if dtype != DType::Bool {
-                bail!(Operation, "compress takes a mask of bool, not {dtype}: compare or cast it");
-            }
-            let rank = own.rank();
-            if rank == 0 || rank > shape.rank() || own[..] != shape[..rank] {
-                bail!(
-                    Shape,
-                    "compress of {shape} by a mask of {own}: a mask has the shape of the leading axes"
-                );
-            }
-            if rank == shape.rank() && self.is_moved()? {
-                return mask.true_places(Some(&self.flat()?))?.eval();
-            }
-            let lengths = [&[own.count()?], &shape[rank..]].concat();
-            self.reshaped(lengths).take(mask.true_places(None)?, 0).eval()
-        })
-    }
-
     /// The different slices along an axis, by a key of each. `inverse` has these lengths.
     fn distinct(
         &self,
@@ -90,7 +51,7 @@ impl AnyExpr {
         let first = is_new.true_places(None)?.eval()?;
         let end = AnyExpr::scalar(DType::U32, n as u64).broadcast_to([1]);
         let ends = AnyExpr::concat(&[first.expr(), end], 0);
-        let counts = AnyExpr::call("sub", &[ends.slice(0, 1..), first.expr()]);
+        let counts = ends.slice(0, 1..).op(Op::Sub, first.expr());
         let indices = order.take(&first, 0).eval()?;
         Ok(Unique {
             values: self.take(&indices, axis).eval()?,
@@ -130,7 +91,7 @@ impl AnyExpr {
         // Rounding moves an element by less than half a bin, so of the edges the nearest one decides.
         let place = if (low.abs() + high.abs()) * unit * 8.0 < step && bins < 1 << 20 {
             let distance = flat.cast(wide).op(Op::Sub, number(low)).op(Op::Mul, number(1.0 / step));
-            let nearest = AnyExpr::call("round", &[distance]);
+            let nearest = distance.map(Op::Round);
             // An edge is computed where that makes the same bits, and else looked up.
             let is_same = |i: usize| {
                 let distance = i as f32 * step as f32;
@@ -206,6 +167,28 @@ on_both! {
     /// When the operand has no axes; and as [`to_vec`](Self::to_vec).
     nonzero() -> (u32, Result<AnyTensor> | Result<Tensor<u32>>), "x.nonzero()?" => "[0, 0, 1, 2, 2, 0, 1, 1, 0, 1]",
         |x| x.cast(DType::Bool).true_places(None)?.coordinates(x.shape()?)?.eval();
+    /// The elements where a mask is true, in row-major order (NumPy `x[mask]`; ONNX `Compress`). The mask has the leading
+    /// axes of the operand, and one axis replaces them. The number of true elements is read back.
+    ///
+    /// # Errors
+    /// When the mask has other lengths, or the first mistake that was made while building; and as
+    /// [`to_vec`](Self::to_vec).
+    compress(; mask as bool) -> (T, Result<AnyTensor> | Result<Tensor<T>>),
+        "x.compress(device.upload(&[true, false, true], [3])?)?" => "[2, 9, 2, 9]", |x| {
+            let (shape, own, dtype) = (x.shape()?, mask.shape()?, mask.dtype()?);
+            if dtype != DType::Bool {
+                bail!(Operation, "compress takes a mask of bool, not {dtype}: compare or cast it");
+            }
+            let rank = own.rank();
+            if rank == 0 || rank > shape.rank() || own[..] != shape[..rank] {
+                bail!(Shape, "compress of {shape} by a mask of {own}: a mask has the shape of the leading axes");
+            }
+            if rank == shape.rank() && x.is_moved()? {
+                return mask.true_places(Some(&x.flat()?))?.eval();
+            }
+            let lengths = [&[own.count()?], &shape[rank..]].concat();
+            x.reshaped(lengths).take(mask.true_places(None)?, 0).eval()
+        };
     /// The different elements, sorted, with the count and the first place of each, and for each element the index of its value
     /// (NumPy `unique`). Zeros are equal and all NaN are one value; the first of equal elements is kept.
     ///
@@ -227,23 +210,4 @@ on_both! {
             let keys = if x.shape()?.rank() == 1 { x.clone() } else { x.ranked(axis)?.eval()?.into() };
             x.distinct(&keys, axis, -1)
         };
-}
-
-impl<T: Element> Expr<T> {
-    /// The elements where a mask is true, in row-major order (NumPy `x[mask]`; ONNX `Compress`). The mask has the leading
-    /// axes of the operand, and one axis replaces them. The number of true elements is read back.
-    ///
-    /// # Errors
-    /// When the mask has other lengths, or the first mistake that was made while building; and as
-    /// [`to_vec`](Self::to_vec).
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[1, 2, 3, 4], [4])?;
-    /// assert_eq!(x.compress(x.gt(2))?.to_vec()?, [3, 4]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn compress(&self, mask: impl IntoExpr<bool>) -> Result<Tensor<T>> {
-        Ok(Tensor::face(self.untyped().compress(mask.into_expr())?))
-    }
 }

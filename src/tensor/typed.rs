@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use super::{Explain, Tensor};
+use super::Tensor;
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::Result;
@@ -99,7 +99,8 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn get(&self, index: impl Integers) -> Result<T> {
-        Self::face(self.untyped().element(&index.signed_all())).item()
+        let index = index.signed_all();
+        Self::face(self.untyped().view(|layout| layout.element(&index))).item()
     }
 
     /// Evaluates, and writes the elements in row-major order to `all` ([`Tensor::read_into`]).
@@ -138,25 +139,6 @@ impl<T: Element> Expr<T> {
         self.untyped().read_later()
     }
 
-    /// Compiles the kernel of this expression without running it, so that the first evaluation does not wait for the
-    /// compiler. Some drivers postpone a part of that to the first run.
-    ///
-    /// # Errors
-    /// As [`eval`](Self::eval).
-    ///
-    /// ```
-    /// use zerostride::Device;
-    ///
-    /// let device = Device::open()?;
-    /// let x = device.zeros::<f32>([4, 3])?;
-    /// (&x * 2.0).warm_up(&device)?;
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn warm_up(&self, device: &Device) -> Result<()> {
-        self.untyped().warm_up(device)
-    }
-
     /// [`warm_up`](Self::warm_up) without blocking the calling thread ([`AnyExpr::warm_up_async`]).
     ///
     /// # Errors
@@ -164,26 +146,5 @@ impl<T: Element> Expr<T> {
     #[track_caller]
     pub fn warm_up_async(&self, device: &Device) -> impl Future<Output = Result<()>> + Send + use<T> {
         self.untyped().warm_up_async(device)
-    }
-
-    /// The explanation of evaluating on `device`: operands under the axes of the result, the axes after collapsing, the
-    /// access of each operand, the grid, the bytes that move, and the kernel's text. Nothing runs.
-    ///
-    /// # Errors
-    /// As [`eval`](Self::eval).
-    ///
-    /// ```
-    /// use zerostride::Device;
-    ///
-    /// let device = Device::cpu();
-    /// let x = device.zeros::<f32>([4, 3])?;
-    /// let row = device.zeros::<f32>([3])?;
-    /// let explained = (&x + &row).explain(&device)?;
-    /// assert!(explained.to_string().starts_with("f32 [4, 3] = add(a, b)"));
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn explain(&self, device: &Device) -> Result<Explain> {
-        self.untyped().explain(device)
     }
 }

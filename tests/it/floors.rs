@@ -46,7 +46,7 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "expr",
         &[
-            &["axes", "compat"],
+            &["axes", "compat", "turn"],
             &["any"],
             &["build", "reduce"],
             &["both"],
