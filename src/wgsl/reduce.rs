@@ -222,10 +222,12 @@ impl Emitter<'_> {
             1 => Some("position".into()),
             left => Some(format!("(position >> {}u)", left.ilog2())),
         };
-        let lane = match () {
-            () if tile.meets && tile.blocks == 1 => Some("member".to_string()),
-            () if tile.meets || tile.turns() > 1 => Some("lane_of".into()),
-            () => (tile.left > 1).then(|| format!("(position & {}u)", tile.left - 1)),
+        let lane = if tile.meets && tile.blocks == 1 {
+            Some("member".to_string())
+        } else if tile.meets || tile.turns() > 1 {
+            Some("lane_of".into())
+        } else {
+            (tile.left > 1).then(|| format!("(position & {}u)", tile.left - 1))
         };
         let end = match (&of_block, end_of_row(reduce)) {
             (Some(of_block), end) => format!("min(({of_block} + 1u) * {block}u, {end})"),
