@@ -17,8 +17,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
 use crate::expr::AnyExpr;
 use crate::gpu;
-use crate::ir::Bounds;
-use crate::ir::{Backend, KernelTime, Math, Memory};
+use crate::ir::{Backend, Bounds, KernelTime, Math, Memory};
 
 pub use crate::limits::Limits;
 pub use crate::options::{AdapterKind, Options};

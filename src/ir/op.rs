@@ -447,7 +447,16 @@ macro_rules! kind {
     (bool) => {
         &[Kind::Bool]
     };
-    ($of_floats:ident) => {
+    (float) => {
+        &[Kind::Float]
+    };
+    (moves) => {
+        &[Kind::Float]
+    };
+    (bits) => {
+        &[Kind::Float]
+    };
+    (stored) => {
         &[Kind::Float]
     };
 }

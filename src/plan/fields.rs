@@ -125,7 +125,7 @@ impl Kernel {
             _ if is_walk => Number::FirstRows,
             _ => Number::Size,
         };
-        for &number in Number::ALL.iter().take_while(|&&number| number as u8 <= last as u8) {
+        for &number in &Number::ALL[..=last as usize] {
             all(&[Field::Number(number)]);
             if !is_walk && DIVISORS.contains(&number) {
                 all(&[Field::FactorOf(number), Field::ShiftOf(number)]);

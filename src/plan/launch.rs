@@ -3,8 +3,7 @@
 use super::kernel::Kernel;
 use crate::dtype::DType;
 use crate::ir::{Program, Slot};
-use crate::layout::Layout;
-use crate::layout::Nest;
+use crate::layout::{Layout, Nest};
 
 /// The most elements that a kernel counts.
 pub(crate) const MOST_ELEMENTS: usize = u32::MAX as usize / 2;

@@ -50,8 +50,8 @@ impl Emitter<'_> {
         }
         let position = Some("position * p.position_stride");
         for ((k, text), dtype) in texts.into_iter().enumerate().zip(kernel.stored()) {
-            let exists = if column == 0 { String::new() } else { format!("x + {column}u < p.vectors") };
-            self.store_value(reduce, (k, dtype, text), (position, &x), (&exists, "    "));
+            let exists = (column > 0).then(|| format!("x + {column}u < p.vectors"));
+            self.store_value(reduce, (k, dtype, text), (position, &x), (exists, "    "));
         }
     }
 
@@ -62,7 +62,7 @@ impl Emitter<'_> {
         reduce: &Reduce,
         (k, dtype, value): (usize, DType, String),
         (more, x): (Option<&str>, &str),
-        (exists, indent): (&str, &str),
+        (exists, indent): (Option<String>, &str),
     ) {
         let (kernel, array) = (self.kernel, result(k));
         let inner = kernel.rank - 1;
@@ -78,8 +78,8 @@ impl Emitter<'_> {
             _ => return self.store_lanes(k, &self.stored_at(kernel.rank, more), &value, indent),
         };
         match exists {
-            "" => line!(self.text, "{indent}{store}"),
-            _ => line!(self.text, "{indent}if ({exists}) {{ {store} }}"),
+            None => line!(self.text, "{indent}{store}"),
+            Some(exists) => line!(self.text, "{indent}if ({exists}) {{ {store} }}"),
         }
     }
 
@@ -153,7 +153,7 @@ impl Emitter<'_> {
                 of if of == dtype || of == DType::Bool => encode(of, &own),
                 _ => own,
             };
-            self.store_value(reduce, (k, dtype, text), (None, "x"), ("", indent));
+            self.store_value(reduce, (k, dtype, text), (None, "x"), (None, indent));
         }
     }
 }

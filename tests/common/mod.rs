@@ -172,17 +172,18 @@ pub fn is_in_turn(place: usize, number: usize) -> bool {
 /// Runs a test on its devices. Every kernel that it made must be portable.
 #[track_caller]
 pub fn on_every_device(test: impl Fn(&Device)) {
-    for device in of_test(place()) {
-        test(device);
-        check_kernels(device);
-    }
+    on(of_test(place()), test);
 }
 
 /// The same for tests of operations and rules, which a quick run has on each adapter.
 #[track_caller]
 pub fn on_each_adapter(test: impl Fn(&Device)) {
     let place = place();
-    for device in devices().iter().filter(|device| !depth::is_as_gpu() || takes(place, device)) {
+    on(devices().iter().filter(|device| !depth::is_as_gpu() || takes(place, device)), test);
+}
+
+fn on(devices: impl Iterator<Item = &'static Device>, test: impl Fn(&Device)) {
+    for device in devices {
         test(device);
         check_kernels(device);
     }

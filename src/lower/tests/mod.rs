@@ -2,8 +2,7 @@
 
 use super::{Command, Commands, Cuts, lower};
 use crate::dtype::DType;
-use crate::ir::Bounds;
-use crate::ir::{Destination, Schedule, Storage};
+use crate::ir::{Bounds, Destination, Schedule, Storage};
 use crate::layout::{Layout, Shape};
 use crate::plan::{LANES, MOST_ELEMENTS, Origin};
 use crate::wgsl::GPU;

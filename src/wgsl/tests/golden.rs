@@ -7,8 +7,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::dtype::Element;
-use crate::ir::Bounds;
-use crate::ir::{Destination, Known, Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source};
+use crate::ir::{
+    Bounds, Destination, Known, Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source,
+};
 use crate::lower::{Cuts, Dispatch, lower, over_slots};
 use crate::plan::{Faults, Kernel, Place, Plan, Target, WORKGROUP};
 use crate::tuning::Tuning;

@@ -6,8 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::golden::{GPU, scheduled};
-use crate::ir::Bounds;
-use crate::ir::{Destination, Schedule};
+use crate::ir::{Bounds, Destination, Schedule};
 use crate::lower::{Commands, Cuts, lower};
 use crate::wgsl::emit;
 use crate::{AnyExpr, Device, Expr, Tensor};
