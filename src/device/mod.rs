@@ -378,7 +378,7 @@ impl Device {
     }
 
     /// The WGSL of the kernels that this device compiled and keeps.
-    pub fn kernels(&self) -> Vec<String> {
+    pub fn kernels(&self) -> Vec<Arc<str>> {
         self.0.kernels()
     }
 

@@ -255,7 +255,7 @@ impl Backend for Gpu {
         self.adapter.math
     }
 
-    fn kernels(&self) -> Vec<String> {
+    fn kernels(&self) -> Vec<Arc<str>> {
         self.parts.pipelines.texts()
     }
 }

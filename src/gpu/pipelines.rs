@@ -66,9 +66,10 @@ impl Known {
         while self.compiled.len() >= most.max(1) {
             let oldest = self.compiled.iter().min_by_key(|(_, (_, used))| *used);
             let Some(oldest) = oldest.map(|(kernel, _)| kernel.clone()) else { break };
-            self.compiled.remove(&oldest);
-            let compiled = &self.compiled;
-            self.layouts.retain(|_, layout| compiled.values().any(|(known, _)| known.layout == *layout));
+            let Some((oldest, _)) = self.compiled.remove(&oldest) else { break };
+            if !self.compiled.values().any(|(known, _)| known.layout == oldest.layout) {
+                self.layouts.retain(|_, layout| *layout != oldest.layout);
+            }
         }
         self.uses += 1;
         self.compiled.insert(kernel.clone(), (compiled.clone(), self.uses));
@@ -113,8 +114,8 @@ impl Pipelines {
         Ok(lock(&self.known).keep(kernel, compiled, self.most))
     }
 
-    pub(super) fn texts(&self) -> Vec<String> {
-        lock(&self.known).compiled.values().map(|(compiled, _)| compiled.text.to_string()).collect()
+    pub(super) fn texts(&self) -> Vec<Arc<str>> {
+        lock(&self.known).compiled.values().map(|(compiled, _)| compiled.text.clone()).collect()
     }
 
     /// Whether a kernel is compiled and kept.

@@ -430,7 +430,7 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     }
 
     /// The texts of the kernels compiled so far.
-    fn kernels(&self) -> Vec<String> {
+    fn kernels(&self) -> Vec<Arc<str>> {
         Vec::new()
     }
 }

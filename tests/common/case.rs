@@ -180,7 +180,7 @@ impl Case {
     }
 
     /// A device's reads, in the order of the expected ones.
-    fn run(&self, device: &Device) -> Result<Vec<Vec<Value>>> {
+    pub fn run(&self, device: &Device) -> Result<Vec<Vec<Value>>> {
         let mut builder = Builder::default();
         for Storage { dtype, shape, values } in &self.storages {
             builder.upload(device, *dtype, shape, values)?;

@@ -17,10 +17,11 @@ pub mod shrink;
 pub mod value;
 pub mod written;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::panic::Location;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use zerostride::{Adapter, Device, Limits, Options};
 
@@ -139,10 +140,13 @@ pub fn adapters() -> impl Iterator<Item = &'static Device> {
     devices().iter().filter(|device| device.name() != "cpu")
 }
 
-/// Checks the kernels that a device compiled since the last call.
+/// Checks the kernels that a device keeps: each once, by the place of its text, which is kept so that no other gets it.
 pub fn check_kernels(device: &Device) {
+    static CHECKED: Mutex<BTreeMap<usize, Arc<str>>> = Mutex::new(BTreeMap::new());
     for kernel in device.kernels() {
-        portable::write_all(&kernel).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
+        if CHECKED.lock().unwrap().insert(kernel.as_ptr() as usize, kernel.clone()).is_none() {
+            portable::write_all(&kernel).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
+        }
     }
 }
 
@@ -178,8 +182,12 @@ pub fn on_every_device(test: impl Fn(&Device)) {
 /// The same for tests of operations and rules, which a quick run has on each adapter.
 #[track_caller]
 pub fn on_each_adapter(test: impl Fn(&Device)) {
-    let place = place();
-    on(devices().iter().filter(|device| !depth::is_as_gpu() || takes(place, device)), test);
+    on(of_operation(place()), test);
+}
+
+/// The devices for a case of an operation or rule: all, but as if they were GPUs the CPU path and an adapter in turn.
+pub fn of_operation(case: usize) -> impl Iterator<Item = &'static Device> {
+    devices().iter().filter(move |device| !depth::is_as_gpu() || takes(case, device))
 }
 
 fn on(devices: impl Iterator<Item = &'static Device>, test: impl Fn(&Device)) {

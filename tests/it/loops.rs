@@ -1,5 +1,7 @@
 //! Loops in a kernel: the results of plain Rust, on every device, bit for bit, whatever stands around them and inside.
 
+use std::sync::Arc;
+
 use crate::common::{found_in_turn, on_every_device, open, options};
 use zerostride::{AnyExpr, DType, Device, Element, Expr, Function, Limits, Options, Outside};
 
@@ -88,7 +90,7 @@ fn any_number_of_turns() {
         (0..9).for_each(|turns| {
             drop((own(turns).eval_on(&device).unwrap(), own_while(turns).eval_on(&device).unwrap()))
         });
-        let is_own = |kernel: &&String| kernel.contains("= rotate_left_i32(");
+        let is_own = |kernel: &&Arc<str>| kernel.contains("= rotate_left_i32(");
         assert_eq!(device.kernels().iter().filter(is_own).count(), 2);
     }
 }

@@ -1,10 +1,11 @@
 //! Reductions on the CPU path: bit for bit the contract's order, for any layout, threads and computed operand, and
 //! within the contract's bound of the exact sum.
 
+use std::process::Command;
 use std::rc::Rc;
 
 use crate::common::case::{Case, Step, Storage};
-use crate::common::depth::{depth, is_by_test};
+use crate::common::depth::{depth, hash};
 use crate::common::recipe::{Recipe, View};
 use crate::common::reduce::Reduction;
 use crate::common::value::Value;
@@ -79,9 +80,22 @@ fn lengths_around_blocks_and_groups() {
     }
 }
 
-/// Every form of the CPU path and of adapters: rows and columns, short and long, few and many.
+/// Every form of the CPU path: rows and columns, short and long, few and many.
 #[test]
 fn shapes_of_every_form() {
+    of_every_form(agrees);
+}
+
+/// Prints a hash of their bits, for [`pools_of_any_size`].
+#[test]
+#[ignore = "another test runs it with a number of threads"]
+fn hash_of_every_form() {
+    let mut text = String::new();
+    of_every_form(|case| text += &format!("{:?}", case.run(&Device::cpu()).unwrap()));
+    println!("hash of every form: {:x}", hash(&text));
+}
+
+fn of_every_form(mut check: impl FnMut(&Case)) {
     let mut random = Random(2);
     let shapes: [(&[usize], &[isize]); 16] = [
         (&[3000, 8], &[1]),
@@ -105,10 +119,10 @@ fn shapes_of_every_form() {
         let all = [DType::F32, DType::F16, DType::F64, DType::BF16, DType::F32];
         for of in all.into_iter().take(depth(2, 5)) {
             let plain = Reduction::over(EXACT[random.below(12)], axes);
-            agrees(&reduced(of, shape, &[], |x| x.reduce(plain.clone()), &mut random));
+            check(&reduced(of, shape, &[], |x| x.reduce(plain.clone()), &mut random));
             let of_expression = Reduction::over(EXACT[random.below(12)], axes);
             let expr = |x: &Recipe| (x * 0.75 - x).reduce(of_expression.clone());
-            agrees(&reduced(of, shape, &[], expr, &mut random));
+            check(&reduced(of, shape, &[], expr, &mut random));
         }
     }
 }
@@ -142,21 +156,22 @@ fn layouts() {
     }
 }
 
-/// Runs the tests above again on the CPU path with a number of threads, which nothing on adapters depends on.
+/// The CPU path has the same bits with any number of threads, which a process has from its start.
 #[test]
-fn any_number_of_threads() {
-    const ALREADY: &str = "RAYON_NUM_THREADS";
-    if std::env::var_os(ALREADY).is_some() {
-        return;
-    }
-    for threads in if is_by_test() { &["3"][..] } else { &["1", "3"] } {
-        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-        let run = command
-            .args(["--exact", "reductions_bits::shapes_of_every_form", "reductions_bits::larger_than_tasks"])
-            .env(ALREADY, threads);
-        let output = without_adapters(run).output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
+fn pools_of_any_size() {
+    let hash = |threads: &str| {
+        let mut run = Command::new(std::env::current_exe().unwrap());
+        let own = ["reductions_bits::hash_of_every_form", "reductions_bits::larger_than_tasks"];
+        run.args(own).args(["--exact", "--include-ignored", "--nocapture"]);
+        let output = without_adapters(run.env("RAYON_NUM_THREADS", threads)).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success() && text.contains("2 passed"), "with {threads} threads: {text}");
+        let hash = text.lines().find(|line| line.contains("hash of every form")).expect(&text);
+        hash.to_string()
+    };
+    let one = hash("1");
+    for threads in ["2", "3"] {
+        assert_eq!(one, hash(threads), "1 and {threads} threads");
     }
 }
 

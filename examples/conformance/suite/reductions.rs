@@ -59,9 +59,9 @@ fn elements(data: &Value, dtype: DType, count: usize) -> Option<Vec<u64>> {
     let mut all = match data["fill"].as_str()? {
         "const" => vec![bits(&data["bits"])?; count],
         "splitmix" => {
-            let seed = data["seed"].as_u64()?;
+            let (seed, generated) = (data["seed"].as_u64()?, generator(data, dtype)?);
             let z = |i: u64| mix(seed.wrapping_add((i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)));
-            (0..count as u64).map(|i| generated(data, dtype, z(i))).collect::<Option<_>>()?
+            (0..count as u64).map(|i| generated(z(i))).collect()
         }
         _ => return None,
     };
@@ -78,31 +78,39 @@ fn mix(z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The bits of an element, of a random word.
-fn generated(data: &Value, dtype: DType, z: u64) -> Option<u64> {
+/// The bits of an element, as a function of a random word.
+fn generator(data: &Value, dtype: DType) -> Option<Box<dyn Fn(u64) -> u64>> {
     let low = u64::MAX >> (64 - 8 * dtype.size());
-    let between = |of: u64| -> Option<i64> {
-        let (lo, hi) = (data["lo"].as_i64()?, data["hi"].as_i64()?);
-        Some(lo + (of % (hi - lo + 1) as u64) as i64)
-    };
+    let range = || Some((data["lo"].as_i64()?, data["hi"].as_i64()?));
+    let between = |(lo, hi): (i64, i64), of: u64| lo + (of % (hi - lo + 1) as u64) as i64;
     Some(match data["as"].as_str()? {
-        "bits" => z & low,
-        "bool" => u64::from(z.is_multiple_of(data["of"].as_u64()?)),
-        "int" => match infinity(dtype) {
-            None => between(z)? as u64 & low,
-            Some(_) => bits_of(dtype, between(z)? as f64),
-        },
+        "bits" => Box::new(move |z| z & low),
+        "bool" => {
+            let of = data["of"].as_u64()?;
+            Box::new(move |z| u64::from(z.is_multiple_of(of)))
+        }
+        "int" => {
+            let (range, is_float) = (range()?, infinity(dtype).is_some());
+            Box::new(move |z| match is_float {
+                true => bits_of(dtype, between(range, z) as f64),
+                false => between(range, z) as u64 & low,
+            })
+        }
         "fixed" => {
-            let digits = (z >> (64 - data["bits"].as_u64()?)) as i64 + data["offset"].as_i64()?;
-            bits_of(dtype, digits as f64 * (-data["shift"].as_f64()?).exp2())
+            let (bits, offset) = (data["bits"].as_u64()?, data["offset"].as_i64()?);
+            let unit = (-data["shift"].as_f64()?).exp2();
+            Box::new(move |z| bits_of(dtype, ((z >> (64 - bits)) as i64 + offset) as f64 * unit))
         }
         of @ ("float" | "pow2") => {
+            let (range, is_signed) = (range()?, data["signed"].as_bool()?);
             let digits = fraction(dtype);
             let bias = (1_i64 << (8 * dtype.size() as u32 - 2 - digits)) - 1;
-            let exponent = between((z >> 53) & 0x3ff)? + bias;
-            let sign = if data["signed"].as_bool()? { z >> 63 } else { 0 };
-            let fraction = if of == "float" { z & ((1 << digits) - 1) } else { 0 };
-            sign << (8 * dtype.size() - 1) | (exponent as u64) << digits | fraction
+            let mask = if of == "float" { (1 << digits) - 1 } else { 0 };
+            Box::new(move |z| {
+                let exponent = between(range, (z >> 53) & 0x3ff) + bias;
+                let sign = if is_signed { z >> 63 } else { 0 };
+                sign << (8 * dtype.size() - 1) | (exponent as u64) << digits | z & mask
+            })
         }
         _ => return None,
     })
@@ -131,8 +139,8 @@ async fn evaluate(
     shape: &[usize],
     data: &[u64],
 ) -> Result<(AnyTensor, Vec<u8>)> {
-    let bytes: Vec<u8> =
-        data.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(dtype.size())).collect();
+    let mut bytes = Vec::with_capacity(data.len() * dtype.size());
+    data.iter().for_each(|bits| bytes.extend_from_slice(&bits.to_le_bytes()[..dtype.size()]));
     let mut x = device.upload_bytes(&bytes, dtype, shape)?.expr();
     for view in case["view"].as_array().into_iter().flatten() {
         x = viewed(&x, view);
@@ -192,8 +200,8 @@ fn judge(case: &Value, result: &AnyTensor, bytes: &[u8]) -> Verdict {
         return wrong(format!("the type is {dtype} and not {}", case["out"]));
     }
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
-    let all: Vec<u64> = bytes.chunks(dtype.size()).map(bits).collect();
-    let places = integers(&case["at"]).unwrap_or_else(|| (0..all.len() as isize).collect());
+    let count = bytes.len() / dtype.size();
+    let places = integers(&case["at"]).unwrap_or_else(|| (0..count as isize).collect());
     let is_ordered = case["order"].is_array();
     let Some(expected) = case[if is_ordered { "order" } else { "expect" }].as_array() else {
         return wrong("the line has no answers".into());
@@ -204,7 +212,7 @@ fn judge(case: &Value, result: &AnyTensor, bytes: &[u8]) -> Verdict {
     let allowed = if is_ordered { 0 } else { case["ulp"].as_u64().unwrap_or(0) };
     let mut worst = 0;
     for (i, (&place, expected)) in places.iter().zip(expected).enumerate() {
-        let got = all[place as usize];
+        let got = bits(&bytes[place as usize * dtype.size()..][..dtype.size()]);
         let wanted = expected.as_str().and_then(|text| u64::from_str_radix(text, 16).ok());
         let distance = match wanted {
             None if expected == "nan" => {
