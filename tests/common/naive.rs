@@ -86,10 +86,13 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
                 .map(|arg| Layout::contiguous(&arg.shape[..]).unwrap().broadcast_to(&shape).unwrap())
                 .map(|layout| layout.addresses().collect::<Vec<_>>().into_iter())
                 .collect();
-            let mut operands = || -> Vec<Naive> {
-                args.iter().zip(&mut addresses).map(|(arg, at)| arg[at.next().unwrap()]).collect()
+            let (operation, mut operands) = (operation(recipe), vec![closed(Value::Bool(false)); args.len()]);
+            let mut element = || {
+                let places = args.iter().zip(&mut addresses);
+                operands.iter_mut().zip(places).for_each(|(own, (arg, at))| *own = arg[at.next().unwrap()]);
+                operation(&operands)
             };
-            (0..dense.count()).map(|_| element(recipe, &operands())).collect()
+            (0..dense.count()).map(|_| element()).collect()
         }
     };
     let all = Rc::new(all);
@@ -200,52 +203,79 @@ fn random(of: DType, i: usize, key: u64) -> Value {
     }
 }
 
-/// One element of an operation.
-fn element(recipe: &Recipe, args: &[Naive]) -> Naive {
-    let from = recipe.args.last().unwrap().dtype;
-    let values: Vec<Value> = args.iter().map(|arg| arg.value).collect();
-    let mut open = args.iter().any(|arg| arg.open);
-    let value = match (&recipe.kind, values.as_slice()) {
-        (Kind::Select, [Value::Bool(condition), a, b]) => {
-            open = args[0].open || args[if *condition { 1 } else { 2 }].open;
-            if *condition { *a } else { *b }
-        }
-        (Kind::Written(own), values) => own.of(values),
-        (Kind::Cast, [x]) => cast(*x, recipe.dtype, &mut open),
-        (Kind::Op(name), [Value::Float(_), ..]) => {
-            let floats: Vec<f64> =
-                values.iter().map(|x| if let Value::Float(x) = x { *x } else { panic!() }).collect();
-            match compare(name, &floats, &mut open) {
-                Some(truth) => Value::Bool(truth),
-                None => Value::Float(settle(float(name, &floats, from, &mut open), recipe, &mut open)),
+/// An operation as a function of an element of each operand, found by its name once for all elements.
+fn operation(recipe: &Recipe) -> Box<dyn Fn(&[Naive]) -> Naive + '_> {
+    let (first, from) = (recipe.args[0].dtype, recipe.args.last().unwrap().dtype);
+    // Open if an operand is, or if the function says so.
+    fn with(args: &[Naive], value: impl FnOnce(&mut bool) -> Value) -> Naive {
+        let mut open = args.iter().any(|arg| arg.open);
+        Naive { value: value(&mut open), open }
+    }
+    match &recipe.kind {
+        Kind::Select => Box::new(|args| {
+            let chosen = &args[if args[0].value == Value::Bool(true) { 1 } else { 2 }];
+            Naive { value: chosen.value, open: args[0].open || chosen.open }
+        }),
+        Kind::Written(own) => Box::new(|args| {
+            let values: Vec<Value> = args.iter().map(|arg| arg.value).collect();
+            with(args, |_| own.of(&values))
+        }),
+        Kind::Cast => Box::new(|args| with(args, |open| cast(args[0].value, recipe.dtype, open))),
+        Kind::Op(name) if is_float(first) => {
+            fn floats<R>(args: &[Naive], f: impl FnOnce(&[f64]) -> R) -> R {
+                let mut floats = [0.0; 3];
+                let number = |x: &Naive| if let Value::Float(x) = x.value { x } else { panic!("{x:?}") };
+                floats.iter_mut().zip(args).for_each(|(own, arg)| *own = number(arg));
+                f(&floats[..args.len()])
             }
-        }
-        (Kind::Op(name), [Value::Int(_), ..]) => {
-            let all: Vec<i128> =
-                values.iter().map(|x| if let Value::Int(x) = x { *x } else { panic!() }).collect();
-            match relation(name, &all) {
-                Some(truth) => Value::Bool(truth),
-                None => Value::Int(wrap(integer(name, &all, from), from)),
+            if let Some(truth) = truth(name) {
+                return Box::new(move |args| {
+                    with(args, |open| Value::Bool(floats(args, |x| truth(x, open))))
+                });
             }
+            // Inexact functions are compared without rounding.
+            let (float, of, is_rounded) = (float(name, from), recipe.dtype, recipe.bound().is_none());
+            Box::new(move |args| {
+                with(args, |open| {
+                    let exact = floats(args, |x| float(x, open));
+                    *open |= may_be_flushed(exact, of);
+                    Value::Float(if is_rounded { nearest(exact, of) } else { exact })
+                })
+            })
         }
-        (Kind::Op(name), [Value::Bool(a), rest @ ..]) => match (*name, rest) {
-            ("not", []) => Value::Bool(!a),
-            ("and", [Value::Bool(b)]) => Value::Bool(*a && *b),
-            ("or", [Value::Bool(b)]) => Value::Bool(*a || *b),
-            ("xor" | "ne", [Value::Bool(b)]) => Value::Bool(a != b),
-            ("eq", [Value::Bool(b)]) => Value::Bool(a == b),
-            _ => panic!("no {name} of bool"),
-        },
-        (kind, values) => panic!("{kind:?} of {values:?}"),
-    };
-    Naive { value, open }
+        Kind::Op(name) if first == DType::Bool => Box::new(move |args| {
+            let truth = |arg: &Naive| arg.value == Value::Bool(true);
+            let value = match (*name, args) {
+                ("not", [a]) => !truth(a),
+                ("and", [a, b]) => truth(a) && truth(b),
+                ("or", [a, b]) => truth(a) || truth(b),
+                ("xor" | "ne", [a, b]) => truth(a) != truth(b),
+                ("eq", [a, b]) => truth(a) == truth(b),
+                _ => panic!("no {name} of bool"),
+            };
+            with(args, |_| Value::Bool(value))
+        }),
+        Kind::Op(name) => {
+            let number = |x: &Naive| if let Value::Int(x) = x.value { x } else { panic!("{x:?}") };
+            if let Some(relation) = relation(name) {
+                return Box::new(move |args| {
+                    with(args, |_| Value::Bool(relation(&number(&args[0]), &number(&args[1]))))
+                });
+            }
+            let integer = integer(name, from);
+            Box::new(move |args| {
+                let mut all = [0; 3];
+                all.iter_mut().zip(args).for_each(|(own, arg)| *own = number(arg));
+                with(args, |_| Value::Int(wrap(integer(&all[..args.len()]), from)))
+            })
+        }
+        kind => panic!("{kind:?} is no operation"),
+    }
 }
 
-/// Rounded to the type. A number that an adapter may flush is open, even if it rounds up to the least normal number.
-/// Inexact functions are compared without rounding.
-fn settle(exact: f64, recipe: &Recipe, open: &mut bool) -> f64 {
-    *open |= exact != 0.0 && exact.abs() < least(recipe.dtype);
-    if recipe.bound().is_some() { exact } else { nearest(exact, recipe.dtype) }
+/// Whether an adapter may flush a number, even if it rounds up to the least normal number of its type.
+fn may_be_flushed(exact: f64, of: DType) -> bool {
+    exact != 0.0 && exact.abs() < least(of)
 }
 
 /// As Rust's `as`.
@@ -258,7 +288,7 @@ fn cast(x: Value, to: DType, open: &mut bool) -> Value {
             Value::Bool(x) => x,
         }),
         Value::Float(x) if is_float(to) => {
-            *open |= x != 0.0 && x.abs() < least(to);
+            *open |= may_be_flushed(x, to);
             Value::Float(nearest(x, to))
         }
         Value::Float(x) => {
@@ -279,16 +309,20 @@ fn cast(x: Value, to: DType, open: &mut bool) -> Value {
     }
 }
 
-fn compare(name: &str, args: &[f64], open: &mut bool) -> Option<bool> {
-    Some(match (name, args) {
-        ("is_nan", [a]) => a.is_nan(),
-        ("is_inf", [a]) => a.is_infinite(),
-        ("is_finite", [a]) => a.is_finite(),
-        ("signbit", [a]) => {
-            *open |= a.is_nan();
-            a.is_sign_negative()
+/// A function of floats that is true or false, if it has this name.
+fn truth(name: &str) -> Option<Box<dyn Fn(&[f64], &mut bool) -> bool>> {
+    Some(match name {
+        "is_nan" => Box::new(|x, _| x[0].is_nan()),
+        "is_inf" => Box::new(|x, _| x[0].is_infinite()),
+        "is_finite" => Box::new(|x, _| x[0].is_finite()),
+        "signbit" => Box::new(|x, open| {
+            *open |= x[0].is_nan();
+            x[0].is_sign_negative()
+        }),
+        _ => {
+            let relation = relation(name)?;
+            Box::new(move |x, _| relation(&x[0], &x[1]))
         }
-        _ => return relation(name, args),
     })
 }
 
@@ -303,52 +337,62 @@ fn extreme(a: f64, b: f64, greater: bool, nan_wins: bool, open: &mut bool) -> f6
     }
 }
 
-fn float(name: &str, args: &[f64], of: DType, open: &mut bool) -> f64 {
-    match (name, args) {
-        ("add", [a, b]) => a + b,
-        ("sub", [a, b]) => a - b,
-        ("mul", [a, b]) => a * b,
-        ("div", [a, b]) => a / b,
-        ("rem", [a, b]) => a % b,
-        ("rem_floor", [a, b]) => rem_floor(*a, *b),
-        ("div_floor", [a, b]) => div_floor(*a, *b, open),
-        ("min", [a, b]) => extreme(*a, *b, false, true, open),
-        ("max", [a, b]) => extreme(*a, *b, true, true, open),
-        ("fmin", [a, b]) => extreme(*a, *b, false, false, open),
-        ("fmax", [a, b]) => extreme(*a, *b, true, false, open),
-        ("clamp", [x, low, high]) => {
-            let raised = extreme(*x, *low, true, true, open);
-            extreme(raised, *high, false, true, open)
-        }
-        ("fma", [a, b, c]) => fma(*a, *b, *c, of),
-        ("copysign", [a, b]) => {
-            *open |= b.is_nan();
-            a.copysign(*b)
-        }
-        ("nextafter", [a, b]) => match () {
-            () if a.is_nan() => *a,
-            () if b.is_nan() || a == b => *b,
-            () if b > a => by_rank(rank(*a, of) + 1, of).copysign(if *a == 0.0 { *b } else { *a }),
-            () => by_rank(rank(*a, of) - 1, of).copysign(if *a == 0.0 { *b } else { *a }),
+type OfFloats = Box<dyn Fn(&[f64], &mut bool) -> f64>;
+
+/// A function of floats of a type, by its name.
+fn float(name: &str, of: DType) -> OfFloats {
+    let own: fn(&[f64], &mut bool) -> f64 = match name {
+        "add" => |x, _| x[0] + x[1],
+        "sub" => |x, _| x[0] - x[1],
+        "mul" => |x, _| x[0] * x[1],
+        "div" => |x, _| x[0] / x[1],
+        "rem" => |x, _| x[0] % x[1],
+        "rem_floor" => |x, _| rem_floor(x[0], x[1]),
+        "div_floor" => |x, open| div_floor(x[0], x[1], open),
+        "min" => |x, open| extreme(x[0], x[1], false, true, open),
+        "max" => |x, open| extreme(x[0], x[1], true, true, open),
+        "fmin" => |x, open| extreme(x[0], x[1], false, false, open),
+        "fmax" => |x, open| extreme(x[0], x[1], true, false, open),
+        "clamp" => |x, open| {
+            let raised = extreme(x[0], x[1], true, true, open);
+            extreme(raised, x[2], false, true, open)
         },
-        ("neg", [a]) => -a,
-        ("abs", [a]) => a.abs(),
-        ("positive", [a]) => *a,
-        ("square", [a]) => a * a,
-        ("reciprocal", [a]) => 1.0 / a,
-        ("sqrt", [a]) => a.sqrt(),
-        ("floor", [a]) => a.floor(),
-        ("ceil", [a]) => a.ceil(),
-        ("trunc", [a]) => a.trunc(),
-        ("round", [a]) => a.round_ties_even(),
-        ("fract", [a]) => a - a.floor(),
-        ("relu", [a]) if *a <= 0.0 => 0.0,
-        ("relu", [a]) => *a,
-        ("sign", [a]) if *a == 0.0 => 0.0,
-        ("sign", [a]) => a.signum(),
-        (_, [a]) => (UNARY.iter().find(|row| row.name == name).expect(name).of_f64)(*a),
-        (_, [a, b]) => (BINARY.iter().find(|row| row.name == name).expect(name).of_f64)(*a, *b),
-        _ => panic!("no op {name} of {} operands", args.len()),
+        "fma" => return Box::new(move |x, _| fma(x[0], x[1], x[2], of)),
+        "copysign" => |x, open| {
+            *open |= x[1].is_nan();
+            x[0].copysign(x[1])
+        },
+        "nextafter" => return Box::new(move |x, _| nextafter(x[0], x[1], of)),
+        "neg" => |x, _| -x[0],
+        "abs" => |x, _| x[0].abs(),
+        "positive" => |x, _| x[0],
+        "square" => |x, _| x[0] * x[0],
+        "reciprocal" => |x, _| 1.0 / x[0],
+        "sqrt" => |x, _| x[0].sqrt(),
+        "floor" => |x, _| x[0].floor(),
+        "ceil" => |x, _| x[0].ceil(),
+        "trunc" => |x, _| x[0].trunc(),
+        "round" => |x, _| x[0].round_ties_even(),
+        "fract" => |x, _| x[0] - x[0].floor(),
+        "relu" => |x, _| if x[0] <= 0.0 { 0.0 } else { x[0] },
+        "sign" => |x, _| if x[0] == 0.0 { 0.0 } else { x[0].signum() },
+        name => {
+            if let Some(row) = UNARY.iter().find(|row| row.name == name) {
+                return Box::new(|x, _| (row.of_f64)(x[0]));
+            }
+            let row = BINARY.iter().find(|row| row.name == name).expect(name);
+            return Box::new(|x, _| (row.of_f64)(x[0], x[1]));
+        }
+    };
+    Box::new(own)
+}
+
+fn nextafter(a: f64, b: f64, of: DType) -> f64 {
+    match () {
+        () if a.is_nan() => a,
+        () if b.is_nan() || a == b => b,
+        () if b > a => by_rank(rank(a, of) + 1, of).copysign(if a == 0.0 { b } else { a }),
+        () => by_rank(rank(a, of) - 1, of).copysign(if a == 0.0 { b } else { a }),
     }
 }
 
@@ -403,75 +447,91 @@ fn wrap(x: i128, of: DType) -> i128 {
 }
 
 /// The relations that numbers of any kind have.
-fn relation<T: PartialOrd>(name: &str, args: &[T]) -> Option<bool> {
-    Some(match (name, args) {
-        ("eq", [a, b]) => a == b,
-        ("ne", [a, b]) => a != b,
-        ("lt", [a, b]) => a < b,
-        ("le", [a, b]) => a <= b,
-        ("gt", [a, b]) => a > b,
-        ("ge", [a, b]) => a >= b,
+fn relation<T: PartialOrd>(name: &str) -> Option<fn(&T, &T) -> bool> {
+    Some(match name {
+        "eq" => T::eq,
+        "ne" => T::ne,
+        "lt" => T::lt,
+        "le" => T::le,
+        "gt" => T::gt,
+        "ge" => T::ge,
         _ => return None,
     })
 }
 
-/// Operations on integers, whose results are wrapped afterwards.
-fn integer(name: &str, args: &[i128], of: DType) -> i128 {
+/// A function of integers of a type, by its name. Its results are wrapped afterwards.
+fn integer(name: &str, of: DType) -> Box<dyn Fn(&[i128]) -> i128> {
     let width = 8 * of.size() as i128;
     // The bits of the type alone.
-    let bits = |x: i128| x as u128 & (u128::MAX >> (128 - width));
-    let rotate = |x: i128, by: i128| {
+    let bits = move |x: i128| x as u128 & (u128::MAX >> (128 - width));
+    let rotate = move |x: i128, by: i128| {
         let by = by.rem_euclid(width);
         (bits(x) << by | bits(x) >> (width - by)) as i128
     };
-    match (name, args) {
-        ("add", [a, b]) => a + b,
-        ("sub", [a, b]) => a - b,
-        ("mul", [a, b]) => a.wrapping_mul(*b),
-        ("square", [a]) => a.wrapping_mul(*a),
-        ("div" | "rem" | "div_floor" | "rem_floor", [_, 0]) => 0,
-        ("div", [a, b]) => a / b,
-        ("rem", [a, b]) => a % b,
-        ("div_floor", [a, b]) => (a - (a % b + b) % b) / b,
-        ("rem_floor", [a, b]) => (a % b + b) % b,
-        ("pow", [1, _]) => 1,
-        ("pow", [-1, exponent]) => 1 - 2 * (exponent & 1),
-        ("pow", [_, exponent]) if *exponent < 0 => 0,
-        ("pow", [base, exponent]) => {
+    let own: fn(&[i128]) -> i128 = match name {
+        "add" => |x| x[0] + x[1],
+        "sub" => |x| x[0] - x[1],
+        "mul" => |x| x[0].wrapping_mul(x[1]),
+        "square" => |x| x[0].wrapping_mul(x[0]),
+        "div" => |x| if x[1] == 0 { 0 } else { x[0] / x[1] },
+        "rem" => |x| if x[1] == 0 { 0 } else { x[0] % x[1] },
+        "div_floor" => |x| if x[1] == 0 { 0 } else { (x[0] - (x[0] % x[1] + x[1]) % x[1]) / x[1] },
+        "rem_floor" => |x| if x[1] == 0 { 0 } else { (x[0] % x[1] + x[1]) % x[1] },
+        "pow" => return Box::new(move |x| power(x[0], x[1], of)),
+        "min" => |x| x[0].min(x[1]),
+        "max" => |x| x[0].max(x[1]),
+        "clamp" => |x| x[0].max(x[1]).min(x[2]),
+        "neg" => |x| -x[0],
+        "positive" => |x| x[0],
+        "abs" => |x| x[0].abs(),
+        "sign" => |x| x[0].signum(),
+        "and" => |x| x[0] & x[1],
+        "or" => |x| x[0] | x[1],
+        "xor" => |x| x[0] ^ x[1],
+        "not" => |x| !x[0],
+        "shl" => return Box::new(move |x| if (0..width).contains(&x[1]) { x[0] << x[1] } else { 0 }),
+        "shr" => {
+            return Box::new(move |x| match (0..width).contains(&x[1]) {
+                true => x[0] >> x[1],
+                false => -i128::from(x[0] < 0),
+            });
+        }
+        "gcd" => |x| gcd(x[0], x[1]),
+        "lcm" => |x| match (x[0], x[1]) {
+            (0, _) | (_, 0) => 0,
+            (a, b) => (a.abs() / gcd(a, b)).wrapping_mul(b.abs()),
+        },
+        "rotate_left" => return Box::new(move |x| rotate(x[0], x[1])),
+        "rotate_right" => return Box::new(move |x| rotate(x[0], -x[1])),
+        "count_ones" => return Box::new(move |x| bits(x[0]).count_ones().into()),
+        "leading_zeros" => {
+            return Box::new(move |x| i128::from(bits(x[0]).leading_zeros()) - (128 - width));
+        }
+        "trailing_zeros" => {
+            return Box::new(move |x| i128::from(bits(x[0]).trailing_zeros()).min(width));
+        }
+        "reverse_bits" => {
+            return Box::new(move |x| (bits(x[0]).reverse_bits() >> (128 - width)) as i128);
+        }
+        _ => panic!("no op {name} of integers"),
+    };
+    Box::new(own)
+}
+
+fn power(base: i128, exponent: i128, of: DType) -> i128 {
+    match (base, exponent) {
+        (1, _) => 1,
+        (-1, exponent) => 1 - 2 * (exponent & 1),
+        (_, exponent) if exponent < 0 => 0,
+        (base, exponent) => {
             let square = |x: i128| wrap(x.wrapping_mul(x), of);
             let bits = (0..128).rev().map(|i| exponent >> i & 1 == 1);
-            bits.fold(
-                1,
-                |power, bit| {
-                    if bit { wrap(square(power).wrapping_mul(*base), of) } else { square(power) }
-                },
-            )
+            let next = |power, bit| match bit {
+                true => wrap(square(power).wrapping_mul(base), of),
+                false => square(power),
+            };
+            bits.fold(1, next)
         }
-        ("min", [a, b]) => *a.min(b),
-        ("max", [a, b]) => *a.max(b),
-        ("clamp", [x, low, high]) => *x.max(low).min(high),
-        ("neg", [a]) => -a,
-        ("positive", [a]) => *a,
-        ("abs", [a]) => a.abs(),
-        ("sign", [a]) => a.signum(),
-        ("and", [a, b]) => a & b,
-        ("or", [a, b]) => a | b,
-        ("xor", [a, b]) => a ^ b,
-        ("not", [a]) => !a,
-        ("shl", [a, b]) if (0..width).contains(b) => a << b,
-        ("shl", [_, _]) => 0,
-        ("shr", [a, b]) if (0..width).contains(b) => a >> b,
-        ("shr", [a, _]) => -i128::from(*a < 0),
-        ("gcd", [a, b]) => gcd(*a, *b),
-        ("lcm", [0, _] | [_, 0]) => 0,
-        ("lcm", [a, b]) => (a.abs() / gcd(*a, *b)).wrapping_mul(b.abs()),
-        ("rotate_left", [a, b]) => rotate(*a, *b),
-        ("rotate_right", [a, b]) => rotate(*a, -b),
-        ("count_ones", [a]) => bits(*a).count_ones().into(),
-        ("leading_zeros", [a]) => i128::from(bits(*a).leading_zeros()) - (128 - width),
-        ("trailing_zeros", [a]) => i128::from(bits(*a).trailing_zeros()).min(width),
-        ("reverse_bits", [a]) => (bits(*a).reverse_bits() >> (128 - width)) as i128,
-        _ => panic!("no op {name} of {} integers", args.len()),
     }
 }
 
