@@ -203,8 +203,16 @@ fn random(of: DType, i: usize, key: u64) -> Value {
     }
 }
 
+/// A function of an element of each operand.
+type OfElements<'a> = Box<dyn Fn(&[Naive]) -> Naive + 'a>;
+
+/// A function of floats, which may open its result.
+type OfFloats<R> = Box<dyn Fn(&[f64], &mut bool) -> R>;
+
+type OfIntegers = Box<dyn Fn(&[i128]) -> i128>;
+
 /// An operation as a function of an element of each operand, found by its name once for all elements.
-fn operation(recipe: &Recipe) -> Box<dyn Fn(&[Naive]) -> Naive + '_> {
+fn operation(recipe: &Recipe) -> OfElements<'_> {
     let (first, from) = (recipe.args[0].dtype, recipe.args.last().unwrap().dtype);
     // Open if an operand is, or if the function says so.
     fn with(args: &[Naive], value: impl FnOnce(&mut bool) -> Value) -> Naive {
@@ -310,7 +318,7 @@ fn cast(x: Value, to: DType, open: &mut bool) -> Value {
 }
 
 /// A function of floats that is true or false, if it has this name.
-fn truth(name: &str) -> Option<Box<dyn Fn(&[f64], &mut bool) -> bool>> {
+fn truth(name: &str) -> Option<OfFloats<bool>> {
     Some(match name {
         "is_nan" => Box::new(|x, _| x[0].is_nan()),
         "is_inf" => Box::new(|x, _| x[0].is_infinite()),
@@ -337,10 +345,8 @@ fn extreme(a: f64, b: f64, greater: bool, nan_wins: bool, open: &mut bool) -> f6
     }
 }
 
-type OfFloats = Box<dyn Fn(&[f64], &mut bool) -> f64>;
-
 /// A function of floats of a type, by its name.
-fn float(name: &str, of: DType) -> OfFloats {
+fn float(name: &str, of: DType) -> OfFloats<f64> {
     let own: fn(&[f64], &mut bool) -> f64 = match name {
         "add" => |x, _| x[0] + x[1],
         "sub" => |x, _| x[0] - x[1],
@@ -460,7 +466,7 @@ fn relation<T: PartialOrd>(name: &str) -> Option<fn(&T, &T) -> bool> {
 }
 
 /// A function of integers of a type, by its name. Its results are wrapped afterwards.
-fn integer(name: &str, of: DType) -> Box<dyn Fn(&[i128]) -> i128> {
+fn integer(name: &str, of: DType) -> OfIntegers {
     let width = 8 * of.size() as i128;
     // The bits of the type alone.
     let bits = move |x: i128| x as u128 & (u128::MAX >> (128 - width));
