@@ -140,7 +140,8 @@ pub fn adapters() -> impl Iterator<Item = &'static Device> {
     devices().iter().filter(|device| device.name() != "cpu")
 }
 
-/// Checks the kernels that a device keeps: each once, by the place of its text, which is kept so that no other gets it.
+/// Checks each kernel that a device keeps, once. A text is known by its address. It is kept too, so that no other text gets
+/// that address.
 pub fn check_kernels(device: &Device) {
     static CHECKED: Mutex<BTreeMap<usize, Arc<str>>> = Mutex::new(BTreeMap::new());
     for kernel in device.kernels() {
@@ -182,12 +183,8 @@ pub fn on_every_device(test: impl Fn(&Device)) {
 /// The same for tests of operations and rules, which a quick run has on each adapter.
 #[track_caller]
 pub fn on_each_adapter(test: impl Fn(&Device)) {
-    on(of_operation(place()), test);
-}
-
-/// The devices for a case of an operation or rule: all, but as if they were GPUs the CPU path and an adapter in turn.
-pub fn of_operation(case: usize) -> impl Iterator<Item = &'static Device> {
-    devices().iter().filter(move |device| !depth::is_as_gpu() || takes(case, device))
+    let place = place();
+    on(devices().iter().filter(|device| !depth::is_as_gpu() || takes(place, device)), test);
 }
 
 fn on(devices: impl Iterator<Item = &'static Device>, test: impl Fn(&Device)) {

@@ -19,6 +19,20 @@ pub struct Naive {
     pub open: bool,
 }
 
+impl Naive {
+    pub fn float(self) -> f64 {
+        if let Value::Float(x) = self.value { x } else { panic!("{self:?} is no float") }
+    }
+
+    fn int(self) -> i128 {
+        if let Value::Int(x) = self.value { x } else { panic!("{self:?} is no integer") }
+    }
+
+    fn truth(self) -> bool {
+        if let Value::Bool(x) = self.value { x } else { panic!("{self:?} is no bool") }
+    }
+}
+
 /// The values of nodes. Each is computed once.
 pub type Known = HashMap<*const Node, Rc<Vec<Naive>>>;
 
@@ -221,7 +235,7 @@ fn operation(recipe: &Recipe) -> OfElements<'_> {
     }
     match &recipe.kind {
         Kind::Select => Box::new(|args| {
-            let chosen = &args[if args[0].value == Value::Bool(true) { 1 } else { 2 }];
+            let chosen = &args[if args[0].truth() { 1 } else { 2 }];
             Naive { value: chosen.value, open: args[0].open || chosen.open }
         }),
         Kind::Written(own) => Box::new(|args| {
@@ -232,8 +246,7 @@ fn operation(recipe: &Recipe) -> OfElements<'_> {
         Kind::Op(name) if is_float(first) => {
             fn floats<R>(args: &[Naive], f: impl FnOnce(&[f64]) -> R) -> R {
                 let mut floats = [0.0; 3];
-                let number = |x: &Naive| if let Value::Float(x) = x.value { x } else { panic!("{x:?}") };
-                floats.iter_mut().zip(args).for_each(|(own, arg)| *own = number(arg));
+                floats.iter_mut().zip(args).for_each(|(own, arg)| *own = arg.float());
                 f(&floats[..args.len()])
             }
             if let Some(truth) = truth(name) {
@@ -252,28 +265,26 @@ fn operation(recipe: &Recipe) -> OfElements<'_> {
             })
         }
         Kind::Op(name) if first == DType::Bool => Box::new(move |args| {
-            let truth = |arg: &Naive| arg.value == Value::Bool(true);
             let value = match (*name, args) {
-                ("not", [a]) => !truth(a),
-                ("and", [a, b]) => truth(a) && truth(b),
-                ("or", [a, b]) => truth(a) || truth(b),
-                ("xor" | "ne", [a, b]) => truth(a) != truth(b),
-                ("eq", [a, b]) => truth(a) == truth(b),
+                ("not", [a]) => !a.truth(),
+                ("and", [a, b]) => a.truth() && b.truth(),
+                ("or", [a, b]) => a.truth() || b.truth(),
+                ("xor" | "ne", [a, b]) => a.truth() != b.truth(),
+                ("eq", [a, b]) => a.truth() == b.truth(),
                 _ => panic!("no {name} of bool"),
             };
             with(args, |_| Value::Bool(value))
         }),
         Kind::Op(name) => {
-            let number = |x: &Naive| if let Value::Int(x) = x.value { x } else { panic!("{x:?}") };
             if let Some(relation) = relation(name) {
                 return Box::new(move |args| {
-                    with(args, |_| Value::Bool(relation(&number(&args[0]), &number(&args[1]))))
+                    with(args, |_| Value::Bool(relation(&args[0].int(), &args[1].int())))
                 });
             }
             let integer = integer(name, from);
             Box::new(move |args| {
                 let mut all = [0; 3];
-                all.iter_mut().zip(args).for_each(|(own, arg)| *own = number(arg));
+                all.iter_mut().zip(args).for_each(|(own, arg)| *own = arg.int());
                 with(args, |_| Value::Int(wrap(integer(&all[..args.len()]), from)))
             })
         }

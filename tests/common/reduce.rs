@@ -119,10 +119,6 @@ fn closed(value: Value) -> Naive {
     Naive { value, open: false }
 }
 
-fn number(x: Naive) -> f64 {
-    if let Value::Float(x) = x.value { x } else { panic!("{x:?} is no float") }
-}
-
 /// Rounded to a float type. A number that may be flushed is open.
 fn round(x: Naive, of: DType) -> Naive {
     match x.value {
@@ -249,7 +245,7 @@ impl Ranges {
     fn reduced(&self, reduction: &Reduction, x: &[Naive]) -> Vec<Naive> {
         let n = self.count() as f64;
         let map = |f: &dyn Fn(Naive) -> Naive| x.iter().map(|&x| f(x)).collect::<Vec<_>>();
-        let root = |x: Naive| round(Naive { value: Value::Float(number(x).sqrt()), ..x }, self.of);
+        let root = |x: Naive| round(Naive { value: Value::Float(x.float().sqrt()), ..x }, self.of);
         let squares = || map(&|x| self.mul(x, x));
         match reduction.name {
             "sum" | "sum_to" => self.sum(x),
@@ -288,12 +284,12 @@ impl Ranges {
         let divided = |(a, b): (Naive, Naive)| {
             let off = self.div(self.mul(a, a), n);
             // If the deciding value is open, so is the result.
-            let rest = if number(off).is_infinite() {
+            let rest = if off.float().is_infinite() {
                 Naive { open: b.open || off.open, ..b }
             } else {
                 self.sub(b, off)
             };
-            let rest = match number(rest) {
+            let rest = match rest.float() {
                 rest_value if rest_value <= 0.0 => Naive { value: Value::Float(0.0), ..rest },
                 _ => rest,
             };
@@ -305,7 +301,7 @@ impl Ranges {
     /// A function of f64 of each range, exact as far as that holds it.
     fn each(&self, x: &[Naive], f: impl Fn(&[f64]) -> f64) -> Vec<Naive> {
         let value = |places: &Vec<usize>| {
-            let own: Vec<f64> = places.iter().map(|&place| number(x[place])).collect();
+            let own: Vec<f64> = places.iter().map(|&place| x[place].float()).collect();
             Naive { value: Value::Float(f(&own)), open: places.iter().any(|&place| x[place].open) }
         };
         self.places().iter().map(value).collect()
@@ -344,7 +340,7 @@ impl Ranges {
             "cumsum" => scanned(0, &|a, b| self.add(a, b)),
             "cumprod" => scanned(1, &|a, b| self.mul(a, b)),
             name => {
-                let all: Vec<f64> = x.iter().map(|&x| number(x)).collect();
+                let all: Vec<f64> = x.iter().map(|&x| x.float()).collect();
                 let (greatest, sum) = powers(&all);
                 let open = x.iter().any(|x| x.open);
                 let value = |x: f64| match name {
@@ -433,7 +429,7 @@ pub fn bounds(reduction: &Reduction, shape: &[usize], of: DType, x: &[Naive]) ->
     }
     let mut all = vec![(0.0, 0.0); x.len()];
     for places in ranges.places() {
-        let own: Vec<f64> = places.iter().map(|&place| number(x[place])).collect();
+        let own: Vec<f64> = places.iter().map(|&place| x[place].float()).collect();
         let (greatest, _) = powers(&own);
         for (&place, x) in places.iter().zip(own) {
             all[place] = (wide((greatest - x) + 2.0 * levels + 14.0), 0.0);

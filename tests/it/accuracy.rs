@@ -7,9 +7,9 @@
 
 mod exhaustive;
 
-use crate::common::depth::{hash, one_of};
+use crate::common::depth::one_of;
 use crate::common::reference::{BINARY, UNARY};
-use crate::common::{Random, of_operation};
+use crate::common::{Random, devices};
 use zerostride::{DType, Device, Element, Expr, Operation, bf16, f16, operations};
 
 /// Floats by their value and by their rank: one more per representable value.
@@ -135,7 +135,7 @@ fn bound(op: &Operation, dtype: DType, device: &Device) -> f64 {
 
 /// Where an op misses its bound on a device, and how far off it is at worst.
 fn check<T: Real>(op: &Operation, lists: &[Vec<T>], exact: &[f64], wrong: &mut Vec<String>) {
-    for device in of_operation(hash(op.name) as usize) {
+    for device in devices() {
         let upload = |list: &Vec<T>| device.upload(list, [list.len()]).map(|tensor| tensor.expr());
         let Ok(operands) = lists.iter().map(upload).collect::<Result<Vec<_>, _>>() else {
             // Without the feature; tests/it/ops.rs holds that the error says so.
