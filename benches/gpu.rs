@@ -22,6 +22,8 @@ mod elementwise;
 mod meter;
 #[path = "products/naive.rs"]
 mod naive;
+#[path = "gpu/programs.rs"]
+mod programs;
 #[path = "gpu/robust.rs"]
 mod robust;
 #[path = "gpu/steps.rs"]
@@ -42,7 +44,7 @@ struct Options {
     /// The file that one JSON object a row is added to
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Only these steps: facts, robust, constants, access, reductions, forms, compile
+    /// Only these steps: facts, robust, constants, access, reductions, programs, forms, compile
     #[arg(long)]
     step: Vec<String>,
     /// Only the size of this square

@@ -20,7 +20,7 @@ TURN_NS = 20e6
 MOST = 200
 TURNS = 5
 SETS = 3
-WIDTHS = {"float32": 4, "float16": 2, "uint8": 1}
+WIDTHS = {"float32": 4, "float16": 2, "uint8": 1, "random": 4, "keys": 8}
 
 
 class Torch:
@@ -38,6 +38,7 @@ class Torch:
         self.device = device
         torch.set_grad_enabled(False)
         torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
         torch.set_float32_matmul_precision("highest")
 
     def facts(self):
@@ -46,6 +47,10 @@ class Torch:
 
     def numbers(self, shape, dtype):
         m, count = self.m, math.prod(shape)
+        if dtype == "random":
+            return m.rand(shape, device=self.device)
+        if dtype == "keys":
+            return m.randint(0, 1000, shape, device=self.device)
         x = m.arange(count, dtype=m.int32, device=self.device).remainder_(1021).add_(1).to(m.float32).div_(1024)
         if dtype == "uint8":
             x.mul_(200)
@@ -91,6 +96,10 @@ class Cupy:
 
     def numbers(self, shape, dtype):
         m, count = self.m, math.prod(shape)
+        if dtype == "random":
+            return m.random.random(shape, dtype=m.float32)
+        if dtype == "keys":
+            return m.random.randint(0, 1000, shape)
         x = m.arange(count, dtype=m.int32)
         x %= 1021
         x += 1
@@ -210,6 +219,41 @@ def by_cdist(m, x, y):
     return m.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist").square()
 
 
+def scatter_add(m, x, keys):
+    import cupyx
+
+    sums = m.zeros(1000, dtype=m.float32)
+    cupyx.scatter_add(sums, keys, x)
+    return sums
+
+
+def causal(m, q, k, v):
+    return m.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def causal_cupy(m, q, k, v):
+    scores = q @ k.swapaxes(-1, -2) / m.float32(8)
+    later = m.triu(m.ones(scores.shape[-2:], dtype=bool), 1)
+    return softmax_cupy(m, m.where(later, m.float32(-m.inf), scores)) @ v
+
+
+def layer(m, x, weights, bias):
+    return m.nn.functional.gelu(x @ weights + bias, approximate="tanh")
+
+
+def layer_cupy(m, x, weights, bias):
+    x = x @ weights + bias
+    return x * m.float32(0.5) * (1 + m.tanh(m.float32(0.7978845608) * (x + m.float32(0.044715) * x * x * x)))
+
+
+def convolved(m, x, weights):
+    return m.nn.functional.conv2d(x[None], weights, padding=1)
+
+
+def at_random(n):
+    return [((n * n,), "random")]
+
+
 def square(n):
     return [f32(n, n)]
 
@@ -289,6 +333,71 @@ CASES = {
     "matrix product": Case(product_sides, lambda m, x, y: x @ y),
     **{f"sum of {k}": Case(of_rows(k), lambda m, x: x.sum(1)) for k in (16, 32, 64, 256)},
     "softmax long": fused(lambda n: [f32(16, n * n // 16)], lambda m, x: m.softmax(x, -1), softmax_cupy),
+    "product of 1024": Case(lambda n: two(1024), lambda m, x, y: x @ y, at=4096),
+    "product of 4096": Case(two, lambda m, x, y: x @ y, at=4096),
+    "product of 4096 turned": Case(two, lambda m, x, y: x @ y, views=lambda x, y: (x, y.T), at=4096),
+    "product of 4096 f16": Case(lambda n: 2 * [((n, n), "float16")], lambda m, x, y: x @ y, at=4096),
+    "product by a vector": Case(lambda n: [f32(n, n), f32(n)], lambda m, x, y: x @ y, at=4096),
+    "products of 64": Case(lambda n: 2 * [f32(n // 4, 64, 64)], lambda m, x, y: x @ y, at=4096),
+    "product long": Case(lambda n: [f32(64, 16 * n), f32(16 * n, 64)], lambda m, x, y: x @ y, at=4096),
+    "layer of 4096": Case(lambda n: [*two(n), f32(n)], torch=layer, cupy=layer_cupy, at=4096),
+    "attention": Case(lambda n: 3 * [f32(2, 8, n // 2, 64)], torch=causal, cupy=causal_cupy, at=4096),
+    "sort": Case(at_random, torch=lambda m, x: m.sort(x)[0], cupy=lambda m, x: m.sort(x), at=4096),
+    "sort of rows": Case(
+        lambda n: [((n // 4, 4 * n), "random")],
+        torch=lambda m, x: m.sort(x)[0],
+        cupy=lambda m, x: m.sort(x),
+        at=4096,
+    ),
+    "argsort": Case(at_random, lambda m, x: m.argsort(x), at=4096),
+    "topk of 100": Case(at_random, torch=lambda m, x: m.topk(x, 100)[0], at=4096),
+    "bincount": Case(lambda n: [((n * n,), "keys")], lambda m, keys: m.bincount(keys, minlength=1000), at=4096),
+    "segment_sum": Case(
+        lambda n: [((n * n,), "random"), ((n * n,), "keys")],
+        torch=lambda m, x, keys: m.zeros(1000, device=x.device).index_add(0, keys, x),
+        cupy=scatter_add,
+        at=4096,
+    ),
+    "rows taken": Case(
+        lambda n: [f32(1000, n // 4), ((4 * n,), "keys")],
+        torch=lambda m, x, keys: x.index_select(0, keys),
+        cupy=lambda m, x, keys: x.take(keys, axis=0),
+        at=4096,
+    ),
+    "compress": Case(at_random, lambda m, x, mask: x[mask], views=lambda x: (x, x.reshape(-1) > 0.5), at=4096),
+    "histogram": Case(
+        at_random,
+        torch=lambda m, x: m.histc(x, 256, 0, 1),
+        cupy=lambda m, x: m.histogram(x, 256, (0, 1))[0],
+        at=4096,
+    ),
+    "blur of 3 x 3": Case(
+        lambda n: [f32(1, 1, n, n)],
+        torch=lambda m, x: m.nn.functional.avg_pool2d(x, 3, 1),
+        at=4096,
+    ),
+    "pool of 2 x 2": Case(
+        lambda n: [f32(1, 1, n, n)],
+        torch=lambda m, x: m.nn.functional.max_pool2d(x, 2),
+        at=4096,
+    ),
+    "convolution": Case(
+        lambda n: [f32(n // 64, n // 32, n // 32), f32(n // 64, n // 64, 3, 3)],
+        torch=convolved,
+        at=4096,
+    ),
+    "uniform": Case(
+        at_random,
+        torch=lambda m, x: m.rand(x.shape, device=x.device),
+        cupy=lambda m, x: m.random.random(x.shape, dtype=m.float32),
+        at=4096,
+    ),
+    "normal": Case(
+        at_random,
+        torch=lambda m, x: m.randn(x.shape, device=x.device),
+        cupy=lambda m, x: m.random.standard_normal(x.shape, dtype=m.float32),
+        at=4096,
+    ),
     **{f"rows of {k}": Case(rows_and_row(k), add) for k in (1024, 1028, 1500)},
     "col": Case(lambda n: [f32(n, n), f32(n, 1)], add),
     "scalar": Case(lambda n: [f32(n, n), f32()], add),
@@ -491,7 +600,7 @@ def table(folder):
             peers[object["by"], name, n] = times[0]
         elif "way" in object:
             ways.setdefault((step, name, n), {})[object["way"]] = times[0]
-        elif step in ("access", "reductions"):
+        elif step in ("access", "reductions", "programs"):
             own[RENAMED.get((step, name), name), n] = {"ns": min(times), "copy": object.get("copy")}
     for step, object in steps.items():
         state = "ok" if object["ok"] else "FAILED"

@@ -10,6 +10,7 @@ use crate::common::{Failure, Work};
 use crate::constants::{constants, measure};
 use crate::elementwise::{Case, NAMES};
 use crate::meter::{Meter, time};
+use crate::programs::programs;
 use crate::robust;
 
 type Step = fn(&mut Meter) -> Result<(), Failure>;
@@ -20,12 +21,13 @@ pub(crate) const ALL: &[(&str, Step)] = &[
     ("constants", constants),
     ("access", access),
     ("reductions", reductions),
+    ("programs", programs),
     ("forms", forms),
     ("compile", compile),
 ];
 
 /// Sets of tensors that take turns.
-const SETS: usize = 3;
+pub(crate) const SETS: usize = 3;
 
 /// The facts about the adapters.
 fn facts(meter: &mut Meter) -> Result<(), Failure> {
