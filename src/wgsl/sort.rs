@@ -8,11 +8,6 @@ use super::text::line;
 use crate::ir::KeyKind;
 use crate::plan::{Moved, Sorter};
 
-/// This many invocations add up the counts of a digit, each for a section of the tile.
-fn sections(pass: &Pass<'_>) -> u32 {
-    (pass.sorter.group / pass.digits).max(1)
-}
-
 /// The texts of a pass.
 struct Pass<'a> {
     sorter: &'a Sorter,
@@ -93,12 +88,27 @@ impl Emitter<'_> {
             [sorter.reads_values(), sorter.reads_indices(), sorter.moved.is_some()].map(&mut input);
         let pass = Pass { sorter, values, indices, offsets, digits };
         if !selects {
-            line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits);
+            // Moved elements are in the place of counts.
+            let counts = match (meets, sorter.moved) {
+                (true, None) => group * digits / 2,
+                (true, Some(_)) => (group * digits / 2).max(tile as u32),
+                (false, _) => group * digits,
+            };
+            line!(self.text, "var<workgroup> counts: array<u32, {counts}>;");
         }
         if meets {
-            line!(self.text, "var<workgroup> sums: array<u32, {}>;", digits * sections(&pass));
-            // The digit of each element, and then its destination.
-            line!(self.text, "var<workgroup> places: array<u32, {tile}>;\n");
+            line!(self.text, "var<workgroup> sums: array<u32, {group}>;");
+            if sorter.moved.is_some() {
+                for name in ["totals", "starts", "bases"] {
+                    line!(self.text, "var<workgroup> {name}: array<u32, {digits}>;");
+                }
+                // The digit of each element, then its place in the tile, and then the destination of each place.
+                line!(self.text, "var<workgroup> places: array<u32, {tile}>;");
+            }
+            line!(self.text, "");
+            // Neighbours that read one of so many elements each read different banks.
+            line!(self.text, "fn apart(i: u32, each: u32) -> u32 {{");
+            line!(self.text, "    return i ^ ((i >> 5u) & (each - 1u));\n}}\n");
         }
         if !selects {
             line!(self.text, "fn digit({}: u32) -> u32 {{", pass.of().replace(',', ": u32,"));
@@ -145,65 +155,184 @@ impl Emitter<'_> {
         line!(self.text, "}}");
     }
 
-    /// A workgroup's tile, whose digits are in workgroup memory.
+    /// A workgroup's tile. An invocation counts its elements' digits in registers, by four bits for each. Workgroup memory
+    /// has the counts of two digits in a word. There the counts before each invocation's are added up.
     fn together(&mut self, pass: &Pass<'_>) {
-        let Pass { sorter, offsets, digits, .. } = pass;
-        let Sorter { group, each, .. } = **sorter;
-        let sections = sections(pass);
-        let section = group / sections;
-        line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
-        pass.load(self.text, !sorter.by_row, sorter.by_row);
-        line!(self.text, "        places[k] = digit({});", pass.of());
-        line!(self.text, "    }}");
-        let every = format!("for (var d = 0u; d < {digits}u; d += 1u)");
-        line!(self.text, "    {every} {{ counts[d * {group}u + local] = 0u; }}");
-        line!(self.text, "    workgroupBarrier();");
-        line!(self.text, "    let begin = min(local * {each}u, size);");
-        line!(self.text, "    let end = min(begin + {each}u, size);");
-        line!(self.text, "    for (var k = begin; k < end; k += 1u) {{");
-        line!(self.text, "        counts[places[k] * {group}u + local] += 1u;");
-        line!(self.text, "    }}");
-        line!(self.text, "    workgroupBarrier();");
-        // Each count becomes the sum of earlier counts in its section.
-        line!(self.text, "    for (var k = local; k < {}u; k += {group}u) {{", digits * sections);
-        line!(self.text, "        let begun = k * {section}u;");
-        line!(self.text, "        var sum = 0u;");
-        line!(self.text, "        for (var i = begun; i < begun + {section}u; i += 1u) {{");
-        line!(self.text, "            let own = counts[i];");
-        line!(self.text, "            counts[i] = sum;");
-        line!(self.text, "            sum += own;");
-        line!(self.text, "        }}");
-        line!(self.text, "        sums[k] = sum;");
-        line!(self.text, "    }}");
-        line!(self.text, "    workgroupBarrier();");
-        line!(self.text, "    for (var d = local; d < {digits}u; d += {group}u) {{");
-        if sorter.moved.is_none() {
-            line!(self.text, "        var sum = 0u;");
-            let every = format!("for (var i = 0u; i < {sections}u; i += 1u)");
-            line!(self.text, "        {every} {{ sum += sums[d * {sections}u + i]; }}");
-            line!(self.text, "        result[counted + d * p.all] = sum;");
-            line!(self.text, "    }}\n}}");
-            return;
+        match pass.sorter.moved {
+            None => {
+                let Sorter { group, each, .. } = *pass.sorter;
+                line!(self.text, "    var below = 0u;");
+                line!(self.text, "    var above = 0u;");
+                line!(self.text, "    for (var j = 0u; j < {each}u; j += 1u) {{");
+                line!(self.text, "        let slot = j * {group}u + local;");
+                line!(self.text, "        let k = min(slot, size - 1u);");
+                pass.load(self.text, !pass.sorter.by_row, pass.sorter.by_row);
+                line!(self.text, "        let d = digit({});", pass.of());
+                self.counted(pass);
+                line!(self.text, "    }}");
+                self.tallied(pass);
+                line!(self.text, "}}");
+            }
+            Some(moved) => self.moved(pass, moved),
         }
-        line!(self.text, "        var sum = {offsets}[counted + d * p.all];");
-        line!(self.text, "        for (var i = d * {sections}u; i < (d + 1u) * {sections}u; i += 1u) {{");
-        line!(self.text, "            let own = sums[i];");
-        line!(self.text, "            sums[i] = sum;");
+    }
+
+    /// Counts the digit `d` of the element of a `slot` of a tile.
+    fn counted(&mut self, pass: &Pass<'_>) {
+        let half = pass.digits / 2;
+        line!(self.text, "        let one = select(0u, 1u << (d % {half}u * 4u), slot < size);");
+        line!(self.text, "        below += select(0u, one, d < {half}u);");
+        line!(self.text, "        above += select(one, 0u, d < {half}u);");
+    }
+
+    /// The counts of a tile's digits. If elements move, each count becomes the sum of those of earlier invocations.
+    fn tallied(&mut self, pass: &Pass<'_>) {
+        let Sorter { group, moved, .. } = *pass.sorter;
+        let half = pass.digits / 2;
+        let (sections, moves) = (group / half, moved.is_some());
+        line!(self.text, "    for (var i = 0u; i < {half}u; i += 1u) {{");
+        line!(
+            self.text,
+            "        let both = ((below >> (4u * i)) & 15u) | (((above >> (4u * i)) & 15u) << 16u);"
+        );
+        line!(self.text, "        counts[apart(i * {group}u + local, {half}u)] = both;");
+        line!(self.text, "    }}");
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    var sum = 0u;");
+        line!(self.text, "    for (var i = 0u; i < {half}u; i += 1u) {{");
+        line!(self.text, "        let at = apart(local * {half}u + i, {half}u);");
+        line!(self.text, "        let own = counts[at];");
+        if moves {
+            line!(self.text, "        counts[at] = sum;");
+        }
+        line!(self.text, "        sum += own;");
+        line!(self.text, "    }}");
+        line!(self.text, "    sums[apart(local, {sections}u)] = sum;");
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    if (local < {half}u) {{");
+        line!(self.text, "        sum = 0u;");
+        line!(self.text, "        for (var i = 0u; i < {sections}u; i += 1u) {{");
+        line!(self.text, "            let at = apart(local * {sections}u + i, {sections}u);");
+        line!(self.text, "            let own = sums[at];");
+        if moves {
+            line!(self.text, "            sums[at] = sum;");
+        }
         line!(self.text, "            sum += own;");
         line!(self.text, "        }}");
+        let [first, second] = match moves {
+            true => ["totals[local]".into(), format!("totals[local + {half}u]")],
+            false => ["local".into(), format!("(local + {half}u)")]
+                .map(|d: String| format!("result[counted + {d} * p.all]")),
+        };
+        line!(self.text, "        {first} = sum & 0xffffu;");
+        line!(self.text, "        {second} = sum >> 16u;");
+        line!(self.text, "    }}");
+    }
+
+    /// Sorts a tile by its digit in workgroup memory, so that neighbours store neighbouring elements.
+    fn moved(&mut self, pass: &Pass<'_>, moved: Moved) {
+        let Pass { sorter, offsets, digits, .. } = pass;
+        let Sorter { group, each, words, by_row, .. } = **sorter;
+        let half = digits / 2;
+        // The words of an element that move, and the destination of each.
+        let mut kept: Vec<(&str, String)> = Vec::new();
+        let mut results = ["result", "result1"].into_iter().peekable();
+        if let Some(result) = results.next_if(|_| moved.values) {
+            match words {
+                1 => kept.push(("low", format!("{result}[to]"))),
+                _ => kept.extend([
+                    ("low", format!("{result}[to * 2u]")),
+                    ("high", format!("{result}[to * 2u + 1u]")),
+                ]),
+            }
+        }
+        if let Some(result) = results.next().filter(|_| moved.indices) {
+            kept.push(("index", format!("{result}[to]")));
+        }
+        line!(self.text, "    var base = 0u;");
+        line!(self.text, "    if (local < {digits}u) {{ base = {offsets}[counted + local * p.all]; }}");
+        // Neighbours load neighbouring elements.
+        for j in 0..each {
+            let names: Vec<String> = kept.iter().map(|(name, _)| format!("var {name}{j} = 0u;")).collect();
+            line!(self.text, "    {}", names.join(" "));
+            line!(self.text, "    {{");
+            line!(self.text, "        let k = min({}u + local, size - 1u);", j * group);
+            pass.load(self.text, !by_row || moved.values, by_row || moved.indices);
+            for (name, _) in &kept {
+                line!(self.text, "        {name}{j} = {name};");
+            }
+            line!(
+                self.text,
+                "        places[apart({}u + local, {each}u)] = digit({});",
+                j * group,
+                pass.of()
+            );
+            line!(self.text, "    }}");
+        }
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    var below = 0u;");
+        line!(self.text, "    var above = 0u;");
+        // The order of equal digits is that of elements, so an invocation counts neighbouring elements.
+        line!(self.text, "    for (var j = 0u; j < {each}u; j += 1u) {{");
+        line!(self.text, "        let slot = local * {each}u + j;");
+        line!(self.text, "        let d = places[apart(slot, {each}u)];");
+        line!(
+            self.text,
+            "        let rank = (select(above, below, d < {half}u) >> (d % {half}u * 4u)) & 15u;"
+        );
+        line!(self.text, "        places[apart(slot, {each}u)] = d | (rank << 4u);");
+        self.counted(pass);
+        line!(self.text, "    }}");
+        self.tallied(pass);
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    if (local < {digits}u) {{");
+        line!(self.text, "        sum = 0u;");
+        line!(self.text, "        for (var d = 0u; d < local; d += 1u) {{ sum += totals[d]; }}");
+        line!(self.text, "        starts[local] = sum;");
+        line!(self.text, "        bases[local] = base - sum;");
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
-        line!(self.text, "    for (var k = begin; k < end; k += 1u) {{");
-        line!(self.text, "        let d = places[k];");
-        line!(self.text, "        let own = d * {group}u + local;");
-        line!(self.text, "        places[k] = sums[d * {sections}u + local / {section}u] + counts[own];");
-        line!(self.text, "        counts[own] += 1u;");
+        line!(self.text, "    for (var j = 0u; j < {each}u; j += 1u) {{");
+        line!(self.text, "        let at = apart(local * {each}u + j, {each}u);");
+        line!(self.text, "        let d = places[at] & 15u;");
+        line!(self.text, "        let own = d % {half}u * {group}u + local;");
+        let sections = group / half;
+        line!(
+            self.text,
+            "        let both = counts[apart(own, {half}u)] + sums[apart(own / {half}u, {sections}u)];"
+        );
+        line!(self.text, "        let before = (both >> (d / {half}u * 16u)) & 0xffffu;");
+        line!(self.text, "        places[at] = d | ((starts[d] + before + (places[at] >> 4u)) << 4u);");
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
-        line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
-        pass.load(self.text, pass.moved().values, pass.moved().indices);
-        pass.store(self.text, "places[k]");
-        line!(self.text, "    }}\n}}");
+        for j in 0..each {
+            line!(self.text, "    let place{j} = places[apart({}u + local, {each}u)];", j * group);
+        }
+        line!(self.text, "    workgroupBarrier();");
+        for (i, (name, to)) in kept.iter().enumerate() {
+            for j in 0..each {
+                line!(self.text, "    if ({}u + local < size) {{", j * group);
+                if i == 0 {
+                    let place = format!("bases[place{j} & 15u] + (place{j} >> 4u)");
+                    line!(self.text, "        places[place{j} >> 4u] = {place};");
+                }
+                line!(self.text, "        counts[place{j} >> 4u] = {name}{j};");
+                line!(self.text, "    }}");
+            }
+            line!(self.text, "    workgroupBarrier();");
+            line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
+            line!(self.text, "        let to = places[k] - p.low;");
+            let value = match *name == "index" && moved.of_row {
+                true => "counts[k] % p.row",
+                false => "counts[k]",
+            };
+            line!(self.text, "        if (to < p.size) {{ {to} = {value}; }}");
+            line!(self.text, "    }}");
+            if i + 1 < kept.len() {
+                line!(self.text, "    workgroupBarrier();");
+            }
+        }
+        line!(self.text, "}}");
     }
 
     /// An invocation's own tile of truth values, four in a word, of which those with the first digit are counted or

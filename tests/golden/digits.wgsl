@@ -13,9 +13,12 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<u32>;
 @group(0) @binding(2) var<storage, read> in0: array<u32>;
 
-var<workgroup> counts: array<u32, 2048>;
+var<workgroup> counts: array<u32, 1024>;
 var<workgroup> sums: array<u32, 128>;
-var<workgroup> places: array<u32, 1024>;
+
+fn apart(i: u32, each: u32) -> u32 {
+    return i ^ ((i >> 5u) & (each - 1u));
+}
 
 fn digit(low: u32) -> u32 {
     let rest = low & 0x7fffffffu;
@@ -38,33 +41,39 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let first = row * p.length + before;
     let size = min(p.length - before, 1024u);
     let counted = row * 16u * p.all + p.before + tile;
-    for (var k = local; k < size; k += 128u) {
+    var below = 0u;
+    var above = 0u;
+    for (var j = 0u; j < 8u; j += 1u) {
+        let slot = j * 128u + local;
+        let k = min(slot, size - 1u);
         let at = first + k;
         let low = in0[at];
-        places[k] = digit(low);
+        let d = digit(low);
+        let one = select(0u, 1u << (d % 8u * 4u), slot < size);
+        below += select(0u, one, d < 8u);
+        above += select(one, 0u, d < 8u);
     }
-    for (var d = 0u; d < 16u; d += 1u) { counts[d * 128u + local] = 0u; }
-    workgroupBarrier();
-    let begin = min(local * 8u, size);
-    let end = min(begin + 8u, size);
-    for (var k = begin; k < end; k += 1u) {
-        counts[places[k] * 128u + local] += 1u;
+    for (var i = 0u; i < 8u; i += 1u) {
+        let both = ((below >> (4u * i)) & 15u) | (((above >> (4u * i)) & 15u) << 16u);
+        counts[apart(i * 128u + local, 8u)] = both;
     }
     workgroupBarrier();
-    for (var k = local; k < 128u; k += 128u) {
-        let begun = k * 16u;
-        var sum = 0u;
-        for (var i = begun; i < begun + 16u; i += 1u) {
-            let own = counts[i];
-            counts[i] = sum;
+    var sum = 0u;
+    for (var i = 0u; i < 8u; i += 1u) {
+        let at = apart(local * 8u + i, 8u);
+        let own = counts[at];
+        sum += own;
+    }
+    sums[apart(local, 16u)] = sum;
+    workgroupBarrier();
+    if (local < 8u) {
+        sum = 0u;
+        for (var i = 0u; i < 16u; i += 1u) {
+            let at = apart(local * 16u + i, 16u);
+            let own = sums[at];
             sum += own;
         }
-        sums[k] = sum;
-    }
-    workgroupBarrier();
-    for (var d = local; d < 16u; d += 128u) {
-        var sum = 0u;
-        for (var i = 0u; i < 8u; i += 1u) { sum += sums[d * 8u + i]; }
-        result[counted + d * p.all] = sum;
+        result[counted + local * p.all] = sum & 0xffffu;
+        result[counted + (local + 8u) * p.all] = sum >> 16u;
     }
 }

@@ -19,7 +19,14 @@ struct Params {
 
 var<workgroup> counts: array<u32, 1024>;
 var<workgroup> sums: array<u32, 128>;
+var<workgroup> totals: array<u32, 8>;
+var<workgroup> starts: array<u32, 8>;
+var<workgroup> bases: array<u32, 8>;
 var<workgroup> places: array<u32, 1024>;
+
+fn apart(i: u32, each: u32) -> u32 {
+    return i ^ ((i >> 5u) & (each - 1u));
+}
 
 fn digit(low: u32) -> u32 {
     let top = low;
@@ -37,52 +44,178 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let first = row * p.length + before;
     let size = min(p.length - before, 1024u);
     let counted = row * 8u * p.all + p.before + tile;
-    for (var k = local; k < size; k += 128u) {
+    var base = 0u;
+    if (local < 8u) { base = in2[counted + local * p.all]; }
+    var index0 = 0u;
+    {
+        let k = min(0u + local, size - 1u);
         let at = first + k;
         let low = in0[at];
-        places[k] = digit(low);
+        let index = in1[at];
+        index0 = index;
+        places[apart(0u + local, 8u)] = digit(low);
     }
-    for (var d = 0u; d < 8u; d += 1u) { counts[d * 128u + local] = 0u; }
-    workgroupBarrier();
-    let begin = min(local * 8u, size);
-    let end = min(begin + 8u, size);
-    for (var k = begin; k < end; k += 1u) {
-        counts[places[k] * 128u + local] += 1u;
+    var index1 = 0u;
+    {
+        let k = min(128u + local, size - 1u);
+        let at = first + k;
+        let low = in0[at];
+        let index = in1[at];
+        index1 = index;
+        places[apart(128u + local, 8u)] = digit(low);
+    }
+    var index2 = 0u;
+    {
+        let k = min(256u + local, size - 1u);
+        let at = first + k;
+        let low = in0[at];
+        let index = in1[at];
+        index2 = index;
+        places[apart(256u + local, 8u)] = digit(low);
+    }
+    var index3 = 0u;
+    {
+        let k = min(384u + local, size - 1u);
+        let at = first + k;
+        let low = in0[at];
+        let index = in1[at];
+        index3 = index;
+        places[apart(384u + local, 8u)] = digit(low);
+    }
+    var index4 = 0u;
+    {
+        let k = min(512u + local, size - 1u);
+        let at = first + k;
+        let low = in0[at];
+        let index = in1[at];
+        index4 = index;
+        places[apart(512u + local, 8u)] = digit(low);
+    }
+    var index5 = 0u;
+    {
+        let k = min(640u + local, size - 1u);
+        let at = first + k;
+        let low = in0[at];
+        let index = in1[at];
+        index5 = index;
+        places[apart(640u + local, 8u)] = digit(low);
+    }
+    var index6 = 0u;
+    {
+        let k = min(768u + local, size - 1u);
+        let at = first + k;
+        let low = in0[at];
+        let index = in1[at];
+        index6 = index;
+        places[apart(768u + local, 8u)] = digit(low);
+    }
+    var index7 = 0u;
+    {
+        let k = min(896u + local, size - 1u);
+        let at = first + k;
+        let low = in0[at];
+        let index = in1[at];
+        index7 = index;
+        places[apart(896u + local, 8u)] = digit(low);
     }
     workgroupBarrier();
-    for (var k = local; k < 128u; k += 128u) {
-        let begun = k * 8u;
-        var sum = 0u;
-        for (var i = begun; i < begun + 8u; i += 1u) {
-            let own = counts[i];
-            counts[i] = sum;
+    var below = 0u;
+    var above = 0u;
+    for (var j = 0u; j < 8u; j += 1u) {
+        let slot = local * 8u + j;
+        let d = places[apart(slot, 8u)];
+        let rank = (select(above, below, d < 4u) >> (d % 4u * 4u)) & 15u;
+        places[apart(slot, 8u)] = d | (rank << 4u);
+        let one = select(0u, 1u << (d % 4u * 4u), slot < size);
+        below += select(0u, one, d < 4u);
+        above += select(one, 0u, d < 4u);
+    }
+    for (var i = 0u; i < 4u; i += 1u) {
+        let both = ((below >> (4u * i)) & 15u) | (((above >> (4u * i)) & 15u) << 16u);
+        counts[apart(i * 128u + local, 4u)] = both;
+    }
+    workgroupBarrier();
+    var sum = 0u;
+    for (var i = 0u; i < 4u; i += 1u) {
+        let at = apart(local * 4u + i, 4u);
+        let own = counts[at];
+        counts[at] = sum;
+        sum += own;
+    }
+    sums[apart(local, 32u)] = sum;
+    workgroupBarrier();
+    if (local < 4u) {
+        sum = 0u;
+        for (var i = 0u; i < 32u; i += 1u) {
+            let at = apart(local * 32u + i, 32u);
+            let own = sums[at];
+            sums[at] = sum;
             sum += own;
         }
-        sums[k] = sum;
+        totals[local] = sum & 0xffffu;
+        totals[local + 4u] = sum >> 16u;
     }
     workgroupBarrier();
-    for (var d = local; d < 8u; d += 128u) {
-        var sum = in2[counted + d * p.all];
-        for (var i = d * 16u; i < (d + 1u) * 16u; i += 1u) {
-            let own = sums[i];
-            sums[i] = sum;
-            sum += own;
-        }
+    if (local < 8u) {
+        sum = 0u;
+        for (var d = 0u; d < local; d += 1u) { sum += totals[d]; }
+        starts[local] = sum;
+        bases[local] = base - sum;
     }
     workgroupBarrier();
-    for (var k = begin; k < end; k += 1u) {
-        let d = places[k];
-        let own = d * 128u + local;
-        places[k] = sums[d * 16u + local / 8u] + counts[own];
-        counts[own] += 1u;
+    for (var j = 0u; j < 8u; j += 1u) {
+        let at = apart(local * 8u + j, 8u);
+        let d = places[at] & 15u;
+        let own = d % 4u * 128u + local;
+        let both = counts[apart(own, 4u)] + sums[apart(own / 4u, 32u)];
+        let before = (both >> (d / 4u * 16u)) & 0xffffu;
+        places[at] = d | ((starts[d] + before + (places[at] >> 4u)) << 4u);
+    }
+    workgroupBarrier();
+    let place0 = places[apart(0u + local, 8u)];
+    let place1 = places[apart(128u + local, 8u)];
+    let place2 = places[apart(256u + local, 8u)];
+    let place3 = places[apart(384u + local, 8u)];
+    let place4 = places[apart(512u + local, 8u)];
+    let place5 = places[apart(640u + local, 8u)];
+    let place6 = places[apart(768u + local, 8u)];
+    let place7 = places[apart(896u + local, 8u)];
+    workgroupBarrier();
+    if (0u + local < size) {
+        places[place0 >> 4u] = bases[place0 & 15u] + (place0 >> 4u);
+        counts[place0 >> 4u] = index0;
+    }
+    if (128u + local < size) {
+        places[place1 >> 4u] = bases[place1 & 15u] + (place1 >> 4u);
+        counts[place1 >> 4u] = index1;
+    }
+    if (256u + local < size) {
+        places[place2 >> 4u] = bases[place2 & 15u] + (place2 >> 4u);
+        counts[place2 >> 4u] = index2;
+    }
+    if (384u + local < size) {
+        places[place3 >> 4u] = bases[place3 & 15u] + (place3 >> 4u);
+        counts[place3 >> 4u] = index3;
+    }
+    if (512u + local < size) {
+        places[place4 >> 4u] = bases[place4 & 15u] + (place4 >> 4u);
+        counts[place4 >> 4u] = index4;
+    }
+    if (640u + local < size) {
+        places[place5 >> 4u] = bases[place5 & 15u] + (place5 >> 4u);
+        counts[place5 >> 4u] = index5;
+    }
+    if (768u + local < size) {
+        places[place6 >> 4u] = bases[place6 & 15u] + (place6 >> 4u);
+        counts[place6 >> 4u] = index6;
+    }
+    if (896u + local < size) {
+        places[place7 >> 4u] = bases[place7 & 15u] + (place7 >> 4u);
+        counts[place7 >> 4u] = index7;
     }
     workgroupBarrier();
     for (var k = local; k < size; k += 128u) {
-        let at = first + k;
-        let index = in1[at];
         let to = places[k] - p.low;
-        if (to < p.size) {
-            result[to] = index;
-        }
+        if (to < p.size) { result[to] = counts[k]; }
     }
 }
