@@ -68,6 +68,7 @@ use crate::ir::{
     Schedule, Storage,
 };
 use crate::layout::Layout;
+use crate::tuning::rows::LONGEST;
 
 /// The CPU as a device.
 #[derive(Debug, Default)]
@@ -102,6 +103,7 @@ impl Backend for CpuDevice {
         Bounds {
             operands: usize::MAX,
             row: eval::SHORT_ROW,
+            longest_row: LONGEST,
             shared: usize::MAX,
             whole: u64::MAX,
             by_key: true,

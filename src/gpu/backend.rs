@@ -65,6 +65,7 @@ impl Backend for Gpu {
             // One binding is for the result.
             operands: self.adapter.bindings.saturating_sub(1) as usize,
             row: 1,
+            longest_row: self.adapter.longest_row(),
             shared: self.adapter.tuning.shared(),
             whole: self.parts.cuts.whole(),
             by_key: false,

@@ -74,6 +74,7 @@ fn lacking(connection: &Connection) -> Faults {
         half_rounding: !connection.has(wgpu::Features::SHADER_F16),
         products: !(connection.driver.products && connection.has(wgpu::Features::SHADER_INT64)),
         fma: !drivers::has_fma(&connection.device.adapter_info()),
+        splits: !drivers::keeps_fma(&connection.device.adapter_info()),
         ..Faults::default()
     }
 }

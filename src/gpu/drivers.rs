@@ -90,6 +90,12 @@ pub(super) fn has_fma(info: &AdapterInfo) -> bool {
     info.backend != Backend::Gl
 }
 
+/// Whether an `fma` is one instruction that the driver's compiler leaves alone. For DX12 naga writes `mad`, which is a
+/// product and a sum to compilers that reorder sums. What a browser writes is unknown. The host's processor has no gain.
+pub(super) fn keeps_fma(info: &AdapterInfo) -> bool {
+    matches!(info.backend, Backend::Vulkan | Backend::Metal) && !is_software(info)
+}
+
 /// Whether the adapter silently creates a buffer that has no memory: wgpu-hal 30 never asks GL for errors. Work on such
 /// a buffer does nothing.
 pub(super) fn is_silent(info: &AdapterInfo) -> bool {

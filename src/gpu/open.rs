@@ -133,6 +133,7 @@ const UNKNOWN: Faults = Faults {
     half_rounding: true,
     products: true,
     fma: true,
+    splits: true,
     nans: true,
     fractions: true,
 };
@@ -162,6 +163,7 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     faults.products = lacking.products;
     let [fma, nans] = sums.await?;
     faults.fma = fma || lacking.fma;
+    faults.splits = faults.fma || lacking.splits;
     faults.nans = nans;
     if let Some((double, fractions)) = double {
         let double = double.await?;

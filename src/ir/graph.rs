@@ -268,6 +268,8 @@ pub(crate) struct Bounds {
     pub operands: usize,
     /// The longest last axis along which a constant value is computed once.
     pub row: usize,
+    /// The longest row along memory that one kernel reduces and reads again.
+    pub longest_row: usize,
     /// Rows or columns of a product that share one load of an element of a factor.
     pub shared: usize,
     /// Bytes of a tensor that is bound whole, however often it is read.

@@ -56,8 +56,7 @@ pub(crate) use parts::Product;
 pub(crate) use plans::Plans;
 pub(crate) use program::{Frame, MOST_TURNS};
 pub(crate) use reduce::{
-    ACCUMULATORS, BLOCK, CHUNK, GROUP, LONGEST_PRODUCT, LONGEST_ROW, ReduceAxes, ReduceOp, ScanAxis,
-    for_each_reduce_op,
+    ACCUMULATORS, BLOCK, CHUNK, GROUP, LONGEST_PRODUCT, ReduceAxes, ReduceOp, ScanAxis, for_each_reduce_op,
 };
 pub(crate) use rows::{Joined, Levels};
 pub use scalar::Scalar;

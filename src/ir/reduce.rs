@@ -22,9 +22,6 @@ pub(crate) const BLOCK: usize = 1024;
 /// Accumulators of a block, to each of which every 64th value is added.
 pub(crate) const ACCUMULATORS: usize = 64;
 
-/// The longest row that a row-fused kernel computes.
-pub(crate) const LONGEST_ROW: usize = 4096;
-
 /// Products of a chunk, which are added in sequence.
 ///
 /// The order of a contraction: products, each rounded, in row-major order of the axes, in chunks of this many. A chunk

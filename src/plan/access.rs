@@ -23,6 +23,8 @@ pub(crate) enum Access {
     /// neighbouring rows share. Its first element lies `first` elements after that of the `leader` among them, and `down`
     /// rows below. Where rows are `whole` loads apart, `first` counts from the load that holds the leader's first element.
     Near { leader: u16, step: u8, first: u8, down: i8, width: u8, whole: bool },
+    /// Side by side along the axis of a product's sums, and aligned: one wide load has a factor of four products.
+    Along,
     /// One element for all lanes: one load.
     Splat,
     /// Side by side along the axis before the innermost, and aligned: four wide loads serve four lanes of four rows,
@@ -73,9 +75,12 @@ impl Access {
     /// The cost of the text that loads four elements, in additions: drivers' compilers check and branch for each load.
     pub(super) fn cost(self, dtype: DType) -> usize {
         let loads = match self {
-            Access::Splat | Access::Vector | Access::Joined { .. } | Access::Backward | Access::LookupRow => {
-                1
-            }
+            Access::Splat
+            | Access::Vector
+            | Access::Along
+            | Access::Joined { .. }
+            | Access::Backward
+            | Access::LookupRow => 1,
             Access::Shifted
             | Access::Near { .. }
             | Access::Stepped { .. }
@@ -125,6 +130,7 @@ impl Access {
     pub(super) fn describe(self) -> &'static str {
         match self {
             Access::Vector => "vector: one load of four",
+            Access::Along => "along: one load for four products",
             Access::Joined { .. } => "joined: one load for all vectors of an invocation",
             Access::Backward => "backward: one load of four, turned around",
             Access::Interleaved => "interleaved: as many loads of four as rows, for all of them",
@@ -143,7 +149,7 @@ impl Access {
     pub(super) fn strides(self, path: &Path, walk: Walk) -> SmallVec<[Stride; 6]> {
         let rank = path.strides.len();
         let axes = match (self, walk) {
-            (Access::Strided | Access::Tile | Access::Lookup, _) => rank,
+            (Access::Strided | Access::Tile | Access::Lookup | Access::Along, _) => rank,
             (Access::Interleaved, _) => rank - 2,
             (_, Walk::Rows) => rank - 1,
             _ => 0,
@@ -153,6 +159,7 @@ impl Access {
             _ if self == Access::Tile && axis + 2 == rank => Stride::Zero,
             0 => Stride::Zero,
             1 if matches!(self, Access::Strided | Access::Lookup) && axis + 1 == rank => Stride::One,
+            1 if self == Access::Along => Stride::One,
             _ => Stride::Any,
         };
         path.strides.iter().enumerate().take(axes).map(stride).collect()
@@ -311,6 +318,7 @@ mod tests {
         let near = Access::Near { leader: 0, step: 1, first: 0, down: 0, width: 4, whole: true };
         let accesses = [
             Access::Vector,
+            Access::Along,
             Access::Joined { vectors: 2 },
             Access::Backward,
             Access::Shifted,

@@ -1,6 +1,6 @@
 //! The plan of a product of matrices: its rows, columns and batches, and the results of each invocation.
 
-use super::access::{Chooser, Store};
+use super::access::{Access, Chooser, Store};
 use super::fields::{self, Number};
 use super::grid::workgroups;
 use super::kernel::Kernel;
@@ -11,9 +11,9 @@ use super::target::Target;
 use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{CHUNK, Product, Program, Value};
+use crate::ir::{CHUNK, Op, Product, Program, Source, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
-use crate::tuning::contract::{ENOUGH, FEW_TILES, FEWEST, LEAST_CHUNKS, SIDE};
+use crate::tuning::contract::{ENOUGH, FEW_READERS, FEW_TILES, FEWEST, LEAST_CHUNKS, SIDE};
 
 impl Pass {
     /// Plans a program whose products are added up along an axis.
@@ -59,17 +59,23 @@ impl Pass {
             );
         }
         let walk = if groups[3].len() == 1 { Walk::Rows } else { Walk::Anywhere };
-        let batch = 0..groups[0].len();
-        let contract = Contract {
-            axis: batch.end + groups[1].len(),
-            batch,
-            ..tile(own.dtype, [batches, rows, columns, products], along, target)
-        };
         let offsets = std::iter::once(0).chain(own.inputs.iter().map(|input| input.layout.offset()));
         let loops = Nest::of(offsets, groups.iter().flatten());
         let reading = Reading::of(&own, Place::Fresh);
         let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
         let mut accesses = reading.reduced(&own, &chooser, target);
+        let (batch, axis) = (0..groups[0].len(), groups[0].len() + groups[1].len());
+        let mut fours = false;
+        if let Some(read) =
+            by_fours(&own, &loops, axis).filter(|_| !target.tuning.meets && walk == Walk::Rows)
+        {
+            let mut by_fours = accesses.clone();
+            read.into_iter().for_each(|i| by_fours[i] = Access::Along);
+            fours = Bound::of(&own, &reading, &by_fours)?.fits(1, target);
+            accesses = if fours { by_fours } else { accesses };
+        }
+        let tile = tile(own.dtype, [batches, rows, columns, products], (along, fours), target);
+        let contract = Contract { batch, axis, ..tile };
         let bound = Bound::new(&own, &reading, &mut accesses, 1, target)?;
         let [y, x] = contract.sides;
         let tile = [y * contract.rows, x * contract.vectors * LANES as u32];
@@ -111,7 +117,11 @@ impl Pass {
 
     /// Whether so few workgroups add up so many products that separate chunks would be faster.
     pub(crate) fn is_better_in_chunks(&self, products: usize, target: Target) -> bool {
-        let is_few = self.plan.launch.groups.iter().product::<u32>() < FEW_TILES;
+        let few = match &self.plan.kernel.makes {
+            Makes::Contract(own) if own.rows == 1 => FEW_READERS,
+            _ => FEW_TILES,
+        };
+        let is_few = self.plan.launch.groups.iter().product::<u32>() < few;
         let is_long = products >= LEAST_CHUNKS * CHUNK && products.is_multiple_of(CHUNK);
         target.tuning.meets && is_few && is_long
     }
@@ -125,16 +135,40 @@ fn stride(program: &Program, factor: Value, axis: usize) -> isize {
     largest.map_or(0, |(input, _)| input.layout.strides()[axis])
 }
 
+/// The tensors of the factors of `own`, if four elements of each lie side by side along an axis, and no other operand differs
+/// between products or columns.
+fn by_fours(own: &Program, loops: &Nest, axis: usize) -> Option<Vec<usize>> {
+    let of = |results: &[Value]| own.needed(results, |_| false).inputs().to_vec();
+    let (factors, others) = (of(&own.results[..2]), of(&own.results[2..]));
+    let is_aligned = |i: usize| {
+        let path = loops.operand(i);
+        let whole = |(k, stride): (usize, &isize)| k == axis || stride % LANES as isize == 0;
+        let is_bound = matches!(&own.inputs[i].source, Source::Slot(slot) if !slot.is_exact)
+            && !own.inputs[i].is_table();
+        let is_side_by_side = path.strides[axis] == 1 && path.strides.iter().enumerate().all(whole);
+        is_bound && !others[i] && is_side_by_side && path.offset.is_multiple_of(LANES)
+    };
+    let read: Vec<usize> =
+        (0..factors.len()).filter(|&i| factors[i] && own.inputs[i].source.is_memory()).collect();
+    let is_whole = loops.lengths[axis].is_multiple_of(LANES);
+    let is_plain = own.steps.iter().all(|step| step.body.is_none() && step.op != Op::Lookup);
+    let is_value = |i: usize| matches!(own.inputs[i].source, Source::Scalar(_)) || !factors[i];
+    let rest = (0..factors.len()).filter(|i| !read.contains(i)).all(is_value);
+    (is_whole && is_plain && rest && read.iter().all(|&i| is_aligned(i))).then_some(read)
+}
+
 /// The tile of some matrices with this many rows and columns over this many products.
 fn tile(
     element: DType,
     [matrices, rows, columns, products]: [usize; 4],
-    along: [bool; 2],
+    (along, fours): ([bool; 2], bool),
     target: Target,
 ) -> Contract {
     let tiles =
         |[own, vectors]: [u32; 2]| [rows.div_ceil(own as usize), columns.div_ceil(LANES * vectors as usize)];
-    let large = target.tuning.large_product;
+    let [most, vectors] = target.tuning.large_product;
+    // The text of four products is long enough with half of the rows.
+    let large = [if fours { most.div_ceil(2) } else { most }, vectors];
     let [down, across] = tiles(large);
     let is_large = down.min(across) >= FEWEST as usize && down * across * matrices >= ENOUGH;
     let [most, vectors] = if is_large { large } else { target.tuning.product };
@@ -146,13 +180,15 @@ fn tile(
         most
     };
     let size = element.size().max(size_of::<u32>()) as u32;
-    let bytes = |[y, x]: [u32; 2]| (y + x) * LANES as u32 * Contract::DEPTH * size;
+    let bytes = |[y, x]: [u32; 2]| {
+        (y * own.div_ceil(LANES as u32) + x * vectors) * LANES as u32 * Contract::DEPTH * size
+    };
     let fits = |sides: &[u32; 2]| sides[0] * sides[1] <= target.workgroup && bytes(*sides) <= target.shared;
     // A single row: neighbouring invocations load the columns side by side, and a fourth of them multiplies.
     let groups: &[[u32; 2]] = match own {
         _ if !target.tuning.meets => &[],
         1 if along[1] => &[[4, 16]],
-        own if own == LANES as u32 => &[[16, 16], [8, 16], [8, 8]],
+        own if own.is_multiple_of(LANES as u32) => &[[16, 16], [8, 16], [8, 8]],
         _ => &[],
     };
     let shared = groups.iter().copied().find(fits);
@@ -164,5 +200,6 @@ fn tile(
         [REDUCE_WORKGROUP / x, x]
     });
     let (shares, masked) = (shared.is_some(), !products.is_multiple_of(Contract::DEPTH as usize));
-    Contract { batch: 0..0, axis: 0, along, rows: own, vectors, sides, shares, masked: shares && masked }
+    let masked = shares && masked;
+    Contract { batch: 0..0, axis: 0, along, rows: own, vectors, sides, shares, masked, fours }
 }

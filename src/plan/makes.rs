@@ -48,11 +48,18 @@ pub(crate) struct Contract {
     pub shares: bool,
     pub along: [bool; 2],
     pub masked: bool,
+    /// Whether each load of a factor is of four products.
+    pub fours: bool,
 }
 
 impl Contract {
     /// Products whose factors are in workgroup memory at a time.
     pub(crate) const DEPTH: u32 = 16;
+
+    /// Vectors of each factor in workgroup memory, for each product.
+    pub(crate) fn shared(&self) -> [u32; 2] {
+        [self.sides[0] * self.rows.div_ceil(super::walk::LANES as u32), self.sides[1] * self.vectors]
+    }
 
     /// The axes of rows.
     pub(crate) fn rows_axes(&self) -> Range<usize> {

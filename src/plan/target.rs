@@ -3,6 +3,7 @@
 use crate::error::{Result, bail};
 use crate::ir::Math;
 use crate::tuning::Tuning;
+use crate::tuning::rows::{LONGEST, VALUES};
 
 /// Missing or inexact operations of an adapter. Kernels for it use other forms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -21,6 +22,8 @@ pub(crate) struct Faults {
     pub products: bool,
     /// `fma` rounds its product.
     pub fma: bool,
+    /// `fma` is several instructions, or the driver's compiler may take it apart.
+    pub splits: bool,
     /// NaN from sums and products has bits set in its lower half.
     pub nans: bool,
     /// `floor`, `ceil`, `round` and `trunc` leave fractions of f64.
@@ -47,6 +50,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// The longest row along memory that one kernel reduces and reads again.
+    pub(crate) fn longest_row(&self) -> usize {
+        if self.tuning.meets { VALUES * self.workgroup as usize } else { LONGEST }
+    }
+
     /// Sets fields by name, as in `vectors=2,wave=32`: to measure what suits an adapter, and to test kernels for other
     /// adapters.
     pub(crate) fn tune(&mut self, text: &str) -> Result<()> {
@@ -72,6 +80,7 @@ impl Target {
                 "half_rounding" => self.faults.half_rounding = is_on,
                 "products" => self.faults.products = is_on,
                 "fma" => self.faults.fma = is_on,
+                "splits" => self.faults.splits = is_on,
                 "nans" => self.faults.nans = is_on,
                 "fractions" => self.faults.fractions = is_on,
                 _ => bail!(Device, "there is no tuning {name:?}: see plan/target.rs"),

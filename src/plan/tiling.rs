@@ -13,7 +13,9 @@ use super::walk::{LANES, REDUCE_WORKGROUP};
 use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, BLOCK, Program};
 use crate::layout::Axis;
-use crate::tuning::reduce::{FEW, IN_FLIGHT, MOST_BLOCKS, MOST_COST, MOST_HELD, MOST_HELD_COST, SHORTEST};
+use crate::tuning::reduce::{
+    FEW, IN_FLIGHT, MOST_BLOCKS, MOST_COST, MOST_HELD, MOST_HELD_COST, OF_LINE, SHORTEST,
+};
 
 /// The data for a tile.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +92,12 @@ impl Row {
         };
         let is_affordable = |own: usize| own == 1 || own * self.cost <= MOST_COST;
         let (is_gpu, is_along) = (target.tuning.meets, self.vector_axis == VectorAxis::Reduced);
+        let is_short = self.vectors() <= FEW;
         let mut own = match accumulators {
+            // Together they still read whole cache lines.
+            few if is_gpu && is_along && is_short && is_affordable(few.div_ceil(OF_LINE)) => {
+                few.div_ceil(OF_LINE)
+            }
             _ if is_gpu && is_along => 1,
             // One invocation adds up a few by itself.
             few if few <= FEW && is_affordable(few) => few,
@@ -122,7 +129,8 @@ impl Row {
             }
             let blocks = if is_all { blocks } else { 1 };
             let group = if meets { lanes * blocks } else { 1 };
-            let widest = if meets && !is_along { target.workgroup } else { REDUCE_WORKGROUP } as usize;
+            let widest =
+                if meets && (is_short || !is_along) { target.workgroup } else { REDUCE_WORKGROUP } as usize;
             let fits = |size: &usize| !meets || size * self.bytes <= target.shared as usize;
             let sizes =
                 std::iter::successors(Some(widest.max(group)), |&size| (size > group).then_some(size / 2));

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::Bounds;
 use crate::error::Result;
-use crate::ir::{Frame, Input, Joined, LONGEST_ROW, Op, Program, ProgramKind, RowFused, Source, Stage, Step};
+use crate::ir::{Frame, Input, Joined, Op, Program, ProgramKind, RowFused, Source, Stage, Step};
 use crate::layout::Layout;
 use crate::tuning::rows::{
     FEW, LEAST_ROWS, LONGEST_ACROSS, LONGEST_OF_ONE, MOST_COST, MOST_REDUCTIONS, MOST_STEPS,
@@ -33,7 +33,7 @@ pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
     }
     let mut of: Vec<Option<Of>> = Vec::with_capacity(stages.len());
     for stage in &stages {
-        let own = stage.one().and_then(|program| known(program, &of));
+        let own = stage.one().and_then(|program| known(program, &of, bounds));
         of.push(own);
     }
     let readers = readers(&stages);
@@ -83,14 +83,14 @@ pub(super) fn readers(stages: &[Stage]) -> Vec<SmallVec<[usize; 2]>> {
 }
 
 /// The rows of a stage, if it reduces, or reads a reduction's result.
-fn known(program: &Program, of: &[Option<Of>]) -> Option<Of> {
+fn known(program: &Program, of: &[Option<Of>], bounds: Bounds) -> Option<Of> {
     if !matches!(program.kind, ProgramKind::Map | ProgramKind::Reduce(_) | ProgramKind::RowFused(_)) {
         return None;
     }
     if let ProgramKind::Reduce(reduce) = &program.kind {
         let frame = program.frame()?;
         let takes = !reduce.op.row().gives_index;
-        let short = takes && is_short(program, &frame);
+        let short = takes && is_short(program, &frame, bounds);
         return takes.then_some(Of { frame, kept: true, short });
     }
     let read = |input: &Input| {
@@ -117,10 +117,10 @@ fn how(program: &Program, layout: &Layout, frame: &Frame) -> Option<bool> {
 
 /// Whether rows are computed one by one. Rows along memory stay in a cache, if they are not too long. Other rows read
 /// their lines repeatedly.
-fn is_short(program: &Program, frame: &Frame) -> bool {
+fn is_short(program: &Program, frame: &Frame, bounds: Bounds) -> bool {
     let count = frame.count();
     let rows: usize = frame.kept().iter().product();
-    let longest = if program.lies_along(frame) { LONGEST_ROW } else { LONGEST_ACROSS };
+    let longest = if program.lies_along(frame) { bounds.longest_row } else { LONGEST_ACROSS };
     count <= longest && (rows >= LEAST_ROWS || rows * count <= FEW)
 }
 

@@ -15,20 +15,37 @@ use crate::plan::{Contract, LANES, Origin, Role, Store, Walk};
 /// Products of an iteration over workgroup memory: a loop costs some ten instructions in each turn.
 const TURNS: u32 = 4;
 
+/// What keeps a compiler from contracting and reordering products and sums.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fence {
+    /// Nothing.
+    Off,
+    /// An exclusive or behind each.
+    Word,
+    /// Each is an `fma`, with a 1 or a -0 that no compiler knows. It costs nothing.
+    Fma,
+}
+
 impl Emitter<'_> {
     pub(super) fn contract(&mut self, contract: &Contract) -> Result<()> {
         let element = self.kernel.value_type(self.kernel.results[0]);
         self.factor(contract, 0, "row")?;
-        self.factor(contract, 1, "x")?;
+        self.factor(contract, 1, if contract.fours { "column" } else { "x" })?;
         self.arithmetic(element);
         self.store_vector(contract, element)?;
         self.head_of_tile(contract, element);
         let (rows, vectors) = (0..contract.rows, 0..contract.vectors);
         let sums = || rows.clone().flat_map(|row| vectors.clone().map(move |v| format!("{row}_{v}")));
         let zero = format!("{}()", lanes(element));
-        if self.fence(element).is_some() {
-            // Once, as drivers load it again in each turn otherwise.
-            line!(self.text, "    {}", fences::named(fences::is_wide(element), 0));
+        // Once, as drivers load it again in each turn otherwise.
+        match self.fence(element) {
+            Fence::Off => {}
+            Fence::Word => line!(self.text, "    {}", fences::named(fences::is_wide(element), 0)),
+            Fence::Fma => {
+                for (name, bits) in [("one", "0x3f800000u"), ("none", "0x80000000u")] {
+                    line!(self.text, "    let {name} = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ {bits}));");
+                }
+            }
         }
         sums().for_each(|own| line!(self.text, "    var total{own} = {zero};"));
         line!(self.text, "    for (var first = 0u; first < p.row; first += {CHUNK}u) {{");
@@ -36,6 +53,7 @@ impl Emitter<'_> {
         line!(self.text, "        let end = min(first + {CHUNK}u, p.row);");
         match contract.shares {
             true => self.shared_products(contract, element),
+            false if contract.fours => self.products_by_four(contract, element),
             false => self.own_products(contract),
         }
         for own in sums() {
@@ -93,6 +111,9 @@ impl Emitter<'_> {
         if of.contains(&"k") {
             line!(self.text, "    let c{} = {};", contract.axis, wide("k".into()));
         }
+        if of.contains(&"column") {
+            line!(self.text, "    let c{} = column;", self.kernel.rank - 1);
+        }
         if of.contains(&"x") {
             self.lanes_before("p.columns");
             if is_vector {
@@ -102,7 +123,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// The function of a factor: an element of a row in all lanes, or a vector of columns.
+    /// The function of a factor: an element of a row in all lanes, or a vector of columns; or four elements along the
+    /// products, of a row or of a column.
     fn factor(&mut self, contract: &Contract, i: usize, of: &str) -> Result<()> {
         let (kernel, result) = (self.kernel, self.kernel.results[i]);
         let vector = lanes(kernel.value_type(result));
@@ -117,29 +139,44 @@ impl Emitter<'_> {
 
     /// Products and sums. Fences keep compilers from contracting and reordering them, unless the adapter may.
     fn arithmetic(&mut self, element: DType) {
-        let vector = lanes(element);
-        let fence = self.fence(element);
-        let parameter = fence.as_ref().map_or(String::new(), |(name, of)| format!(", {name}: {of}"));
-        for (name, op) in [("multiplied", "*"), ("added", "+")] {
-            let value = format!("a {op} b");
-            let value = if fence.is_some() { fences::fenced(element, &value, 0) } else { value };
+        let (vector, fence) = (lanes(element), self.fence(element));
+        for (name, op, other, by_fma) in
+            [("multiplied", "*", "none", "fma(a, b, none)"), ("added", "+", "one", "fma(a, one, b)")]
+        {
+            let plain = format!("a {op} b");
+            let (value, parameter) = match fence {
+                Fence::Off => (plain, String::new()),
+                Fence::Word => {
+                    let wide = fences::is_wide(element);
+                    let of = if wide { "u64" } else { "u32" };
+                    let parameter = format!(", {}: vec4<{of}>", fences::zero(wide, 0));
+                    (fences::fenced(element, &plain, 0), parameter)
+                }
+                Fence::Fma => (by_fma.into(), format!(", {other}: {vector}")),
+            };
             line!(self.text, "fn {name}(a: {vector}, b: {vector}{parameter}) -> {vector} {{");
             line!(self.text, "    return {value};\n}}\n");
         }
     }
 
-    /// The name and the type of the fence of products and sums, if they have one.
-    fn fence(&self, element: DType) -> Option<(String, &'static str)> {
-        let wide = fences::is_wide(element);
+    /// The fence of products and sums.
+    fn fence(&self, element: DType) -> Fence {
         let is_fenced = element.kind() == Kind::Float && self.kernel.math != Math::Fast;
-        is_fenced.then(|| (fences::zero(wide, 0), if wide { "vec4<u64>" } else { "vec4<u32>" }))
+        match is_fenced {
+            false => Fence::Off,
+            true if fences::is_wide(element) || self.kernel.faults.splits => Fence::Word,
+            true => Fence::Fma,
+        }
     }
 
     /// A sum, or a product of a vector.
     fn call(&self, name: &str, [a, b]: [&str; 2]) -> String {
         let element = self.kernel.value_type(self.kernel.results[0]);
-        let fence = self.fence(element).map_or(String::new(), |(name, _)| format!(", {name}"));
-        format!("{name}({a}, {b}{fence})")
+        match self.fence(element) {
+            Fence::Off => format!("{name}({a}, {b})"),
+            Fence::Word => format!("{name}({a}, {b}, {})", fences::zero(fences::is_wide(element), 0)),
+            Fence::Fma => format!("{name}({a}, {b}, {})", if name == "added" { "one" } else { "none" }),
+        }
     }
 
     /// The function that stores a vector of results, some of which may not exist.
@@ -192,7 +229,7 @@ impl Emitter<'_> {
     /// The entry point, and the rows and vectors of columns of an invocation.
     fn head_of_tile(&mut self, contract: &Contract, element: DType) {
         let [y, x] = contract.sides;
-        for (i, side) in contract.sides.iter().enumerate().filter(|_| contract.shares) {
+        for (i, side) in contract.shared().iter().enumerate().filter(|_| contract.shares) {
             let size = side * Contract::DEPTH;
             line!(self.text, "var<workgroup> shared{i}: array<{}, {size}>;\n", lanes(element));
         }
@@ -241,13 +278,47 @@ impl Emitter<'_> {
         line!(self.text, "        }}");
     }
 
+    /// The place of a factor in workgroup memory. Where neighbours store along the products, their places are those of
+    /// different banks.
+    fn shared_at(contract: &Contract, i: usize, k: &str, place: &str) -> String {
+        let side = contract.shared()[i];
+        match contract.along[i] {
+            true => format!("{k} * {side}u + (({place}) ^ ({k} & {}u))", side.min(8) - 1),
+            false => format!("{k} * {side}u + {place}"),
+        }
+    }
+
+    /// The same with four products for each load of a factor.
+    fn products_by_four(&mut self, contract: &Contract, element: DType) {
+        let (batch, vector, k) = (Emitter::batch(contract, ""), lanes(element), format!("k / {LANES}u"));
+        line!(self.text, "        for (var k = first; k < end; k += {LANES}u) {{");
+        for v in 0..contract.vectors {
+            for lane in 0..LANES {
+                let column = format!("min(x{v} * {LANES}u + {lane}u, p.columns - 1u)");
+                line!(self.text, "            let column{v}_{lane} = factor1({batch}{column}, {k});");
+            }
+            for c in "xyzw".chars() {
+                let all = [0, 1, 2, 3].map(|lane| format!("column{v}_{lane}.{c}"));
+                line!(self.text, "            let b{c}{v} = {vector}({});", all.join(", "));
+            }
+        }
+        for row in 0..contract.rows {
+            line!(self.text, "            let a{row} = factor0({batch}min(row{row}, p.rows - 1u), {k});");
+            for c in "xyzw".chars() {
+                let a = format!("{vector}(a{row}.{c})");
+                self.products(contract, row, [&a, &format!("b{c}")], "            ");
+            }
+        }
+        line!(self.text, "        }}");
+    }
+
     /// Invocations of a workgroup load some products' factors for all rows and columns of their tile, and read them
     /// from workgroup memory. Factors past the end of the products are zeros.
     fn shared_products(&mut self, contract: &Contract, element: DType) {
         let (batch, depth, vector) = (Emitter::batch(contract, ""), Contract::DEPTH, lanes(element));
         let [y, x] = contract.sides;
         line!(self.text, "        for (var at = first; at < end; at += {depth}u) {{");
-        for (i, side) in contract.sides.into_iter().enumerate() {
+        for (i, side) in contract.shared().into_iter().enumerate() {
             for load in (0..side * depth).step_by((x * y) as usize) {
                 let index = format!("(local + {load}u)");
                 let (place, k) = match contract.along[i] {
@@ -278,16 +349,25 @@ impl Emitter<'_> {
                     true => format!("select({vector}(), {value}, at + k{name} < p.row)"),
                     false => value,
                 };
-                line!(self.text, "            shared{i}[k{name} * {side}u + place{name}] = {value};");
+                let place = Self::shared_at(contract, i, &format!("k{name}"), &format!("place{name}"));
+                line!(self.text, "            shared{i}[{place}] = {value};");
             }
         }
         line!(self.text, "            workgroupBarrier();");
         line!(self.text, "            for (var k = 0u; k < {depth}u; k += {TURNS}u) {{");
         for turn in 0..TURNS {
-            line!(self.text, "                let a{turn} = shared0[(k + {turn}u) * {y}u + local / {x}u];");
-            line!(self.text, "                let b{turn}_0 = shared1[(k + {turn}u) * {x}u + local % {x}u];");
-            for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
-                let factors = [format!("{vector}(a{turn}.{c})"), format!("b{turn}_")];
+            let k = format!("(k + {turn}u)");
+            let fours = contract.rows.div_ceil(LANES as u32);
+            for four in 0..fours {
+                let a = Self::shared_at(contract, 0, &k, &format!("local / {x}u * {fours}u + {four}u"));
+                line!(self.text, "                let a{turn}_{four} = shared0[{a}];");
+            }
+            for v in 0..contract.vectors {
+                let b = Self::shared_at(contract, 1, &k, &format!("local % {x}u + {}u", v * x));
+                line!(self.text, "                let b{turn}_{v} = shared1[{b}];");
+            }
+            for (row, c) in (0..contract.rows).zip("xyzw".chars().cycle()) {
+                let factors = [format!("{vector}(a{turn}_{}.{c})", row / 4), format!("b{turn}_")];
                 self.products(contract, row, factors.each_ref().map(String::as_str), "                ");
             }
         }

@@ -73,7 +73,10 @@ impl Emitter<'_> {
 
     /// The term of an axis in the addresses of a tensor.
     pub(super) fn term(&self, of: Role, axis: usize, vector: u32) -> Option<String> {
-        let coordinate = self.coordinate(axis, vector);
+        let coordinate = match of {
+            Role::In(i) if self.kernel.operands[i].access == Access::Along => format!("c{axis}"),
+            _ => self.coordinate(axis, vector),
+        };
         match self.kernel.stride(of, axis) {
             Stride::Zero => None,
             Stride::One => Some(coordinate),
@@ -238,6 +241,11 @@ impl Emitter<'_> {
                 let word = |at: &str| format!("{array}[{at}]");
                 let at = format!("at_{own}");
                 let raw = match (access, packed(dtype)) {
+                    (Access::Along, _) => {
+                        let terms = (0..self.kernel.rank).filter_map(|axis| self.term(of, axis, vector));
+                        let at = self.sum(&self.path_name(of), terms);
+                        unpack(dtype, self.kernel.wide_words, word(&at))
+                    }
                     (Access::Vector | Access::Backward, _) => {
                         let vector = unpack(dtype, self.kernel.wide_words, word(&self.vector(of, vector)));
                         if access == Access::Backward { format!("{vector}.wzyx") } else { vector }

@@ -62,12 +62,12 @@ fn factor1(x: u32, k: u32) -> vec4<f32> {
     return v1;
 }
 
-fn multiplied(a: vec4<f32>, b: vec4<f32>, zero: vec4<u32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(a * b) ^ zero);
+fn multiplied(a: vec4<f32>, b: vec4<f32>, none: vec4<f32>) -> vec4<f32> {
+    return fma(a, b, none);
 }
 
-fn added(a: vec4<f32>, b: vec4<f32>, zero: vec4<u32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(a + b) ^ zero);
+fn added(a: vec4<f32>, b: vec4<f32>, one: vec4<f32>) -> vec4<f32> {
+    return fma(a, one, b);
 }
 
 fn store(row: u32, x: u32, value: vec4<f32>) {
@@ -93,7 +93,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let first_x = across * 16u;
     let row0 = first_row + local / 16u * 4u + 0u;
     let x0 = first_x + local % 16u + 0u;
-    let zero = vec4<u32>(p.zero);
+    let one = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x3f800000u));
+    let none = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x80000000u));
     var total0_0 = vec4<f32>();
     var total1_0 = vec4<f32>();
     var total2_0 = vec4<f32>();
@@ -107,43 +108,43 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         for (var at = first; at < end; at += 16u) {
             let place0_0 = (local + 0u) / 16u;
             let k0_0 = (local + 0u) % 16u;
-            shared0[k0_0 * 16u + place0_0] = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), at + k0_0).x);
+            shared0[k0_0 * 16u + ((place0_0) ^ (k0_0 & 7u))] = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), at + k0_0).x);
             let place1_0 = (local + 0u) % 16u;
             let k1_0 = (local + 0u) / 16u;
             shared1[k1_0 * 16u + place1_0] = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), at + k1_0);
             workgroupBarrier();
             for (var k = 0u; k < 16u; k += 4u) {
-                let a0 = shared0[(k + 0u) * 16u + local / 16u];
-                let b0_0 = shared1[(k + 0u) * 16u + local % 16u];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a0.x), b0_0, zero), zero);
-                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a0.y), b0_0, zero), zero);
-                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a0.z), b0_0, zero), zero);
-                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a0.w), b0_0, zero), zero);
-                let a1 = shared0[(k + 1u) * 16u + local / 16u];
-                let b1_0 = shared1[(k + 1u) * 16u + local % 16u];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a1.x), b1_0, zero), zero);
-                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a1.y), b1_0, zero), zero);
-                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a1.z), b1_0, zero), zero);
-                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a1.w), b1_0, zero), zero);
-                let a2 = shared0[(k + 2u) * 16u + local / 16u];
-                let b2_0 = shared1[(k + 2u) * 16u + local % 16u];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a2.x), b2_0, zero), zero);
-                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a2.y), b2_0, zero), zero);
-                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a2.z), b2_0, zero), zero);
-                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a2.w), b2_0, zero), zero);
-                let a3 = shared0[(k + 3u) * 16u + local / 16u];
-                let b3_0 = shared1[(k + 3u) * 16u + local % 16u];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a3.x), b3_0, zero), zero);
-                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a3.y), b3_0, zero), zero);
-                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a3.z), b3_0, zero), zero);
-                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a3.w), b3_0, zero), zero);
+                let a0_0 = shared0[(k + 0u) * 16u + ((local / 16u * 1u + 0u) ^ ((k + 0u) & 7u))];
+                let b0_0 = shared1[(k + 0u) * 16u + local % 16u + 0u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a0_0.x), b0_0, none), one);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a0_0.y), b0_0, none), one);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a0_0.z), b0_0, none), one);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a0_0.w), b0_0, none), one);
+                let a1_0 = shared0[(k + 1u) * 16u + ((local / 16u * 1u + 0u) ^ ((k + 1u) & 7u))];
+                let b1_0 = shared1[(k + 1u) * 16u + local % 16u + 0u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a1_0.x), b1_0, none), one);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a1_0.y), b1_0, none), one);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a1_0.z), b1_0, none), one);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a1_0.w), b1_0, none), one);
+                let a2_0 = shared0[(k + 2u) * 16u + ((local / 16u * 1u + 0u) ^ ((k + 2u) & 7u))];
+                let b2_0 = shared1[(k + 2u) * 16u + local % 16u + 0u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a2_0.x), b2_0, none), one);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a2_0.y), b2_0, none), one);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a2_0.z), b2_0, none), one);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a2_0.w), b2_0, none), one);
+                let a3_0 = shared0[(k + 3u) * 16u + ((local / 16u * 1u + 0u) ^ ((k + 3u) & 7u))];
+                let b3_0 = shared1[(k + 3u) * 16u + local % 16u + 0u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a3_0.x), b3_0, none), one);
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a3_0.y), b3_0, none), one);
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a3_0.z), b3_0, none), one);
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a3_0.w), b3_0, none), one);
             }
             workgroupBarrier();
         }
-        total0_0 = added(total0_0, sum0_0, zero);
-        total1_0 = added(total1_0, sum1_0, zero);
-        total2_0 = added(total2_0, sum2_0, zero);
-        total3_0 = added(total3_0, sum3_0, zero);
+        total0_0 = added(total0_0, sum0_0, one);
+        total1_0 = added(total1_0, sum1_0, one);
+        total2_0 = added(total2_0, sum2_0, one);
+        total3_0 = added(total3_0, sum3_0, one);
     }
     let own_rows = min(4u, p.rows - min(row0, p.rows));
     for (var row = 0u; row < own_rows; row += 1u) {

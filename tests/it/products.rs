@@ -237,6 +237,60 @@ fn types() {
     });
 }
 
+/// Both factors lie along the products, so that adapters may load four at once, if they begin at a vector.
+fn both_along<T: Number>(device: &Device, [m, n, k, first]: [usize; 4], random: &mut Random) {
+    if device.supports(T::DTYPE).is_err() {
+        return;
+    }
+    let mut drawn =
+        |rows: usize| -> Operand<T> { Operand::drawn(&[('b', 2), ('i', rows), ('k', k)], random) };
+    let (a, b) = (drawn(m), drawn(n));
+    let within = |own: &Operand<T>| {
+        let shape = own.shape();
+        let view =
+            device.zeros::<T>([2, shape[1], k + 8]).unwrap().slice(2, first as isize..(first + k) as isize);
+        view.assign(device.upload(&own.values, shape).unwrap()).unwrap();
+        view
+    };
+    let right = Operand { axes: vec![('b', 2), ('j', n), ('k', k)], values: b.values.clone() };
+    let expected = expected(&a, &right, &[('b', 2), ('i', m), ('j', n)], &[('k', k)]);
+    let what = format!("{} [{m}, {n}, {k}] from {first}", T::DTYPE);
+    let product = within(&a).matmul(within(&b).transpose(-1, -2));
+    agrees(device, &product, &expected, &what);
+}
+
+#[test]
+fn factors_along_the_products() {
+    on_every_device(|device| {
+        let mut random = Random(21);
+        for shape in
+            [[9, 21, 4, 0], [70, 130, 64, 4], [33, 40, 132, 8], [5, 66, 72, 2], [17, 34, 66, 0], [3, 2, 8, 4]]
+        {
+            both_along::<f32>(device, shape, &mut random);
+        }
+        for shape in [[9, 21, 68, 4], [4, 35, 8, 0]] {
+            both_along::<f64>(device, shape, &mut random);
+            both_along::<f16>(device, shape, &mut random);
+            both_along::<u8>(device, shape, &mut random);
+            both_along::<i64>(device, shape, &mut random);
+        }
+        // Weights of a byte by a number, and a mask after the sums.
+        let weights: Vec<u8> = (0..24 * 64).map(|_| random.next() as u8).collect();
+        let weights = device.upload(&weights, [24, 64]).unwrap();
+        let x = Expr::<f32>::uniform([40, 64], 3).eval_on(device).unwrap();
+        let later = Expr::coordinate([40, 24], 0).lt(Expr::coordinate([40, 24], 1));
+        let masked = |weights: Expr<f32>| {
+            let product = x.matmul(weights.transpose(0, 1)) / 8.0;
+            let values =
+                later.select(f32::NEG_INFINITY, product).eval().and_then(|own| own.to_vec()).unwrap();
+            values.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+        };
+        let scaled = weights.cast::<f32>() * 0.1;
+        let apart = scaled.transpose(0, 1).eval().unwrap().transpose(0, 1);
+        assert_eq!(masked(scaled), masked(apart), "{}", device.name());
+    });
+}
+
 /// Any axes of either operand kept, summed and side by side.
 #[test]
 fn tensors() {

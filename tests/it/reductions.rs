@@ -380,6 +380,26 @@ fn what_would_run() {
     assert!(all.starts_with("f32 [1, 1] = amax over axes 0, 1 of [8, 4] a\n"), "{all}");
 }
 
+/// A kernel reads such rows once and keeps them, or several times, or there are several kernels. Bits are the same.
+#[test]
+fn long_rows_that_are_read_again() {
+    on_every_device(|device| {
+        let lengths = [4097, 8192, 16_380, 16_384, 16_385];
+        for (_, n) in lengths.into_iter().enumerate().filter(|&(case, _)| takes(case, device)) {
+            let values: Vec<f32> = (0..3 * n).map(|i| ((i * 37) % 1009) as f32 / 1009.0 - 0.5).collect();
+            let bits = |device: &Device| -> Vec<Vec<u32>> {
+                let x = device.upload(&values, [3, n]).unwrap();
+                let norm = (&x - x.mean_keepdim(1)) / (x.var_keepdim(1, 0) + 1e-5).sqrt();
+                let below = &x - x.amax_keepdim(1);
+                let all = [&below / below.sum_keepdim(1), norm, (&x * 2.0).amax(1) - x.amin(1)];
+                let bits = |own: Expr<f32>| own.to_vec().unwrap().iter().map(|x| x.to_bits()).collect();
+                all.into_iter().map(bits).collect()
+            };
+            assert!(bits(device) == bits(&Device::cpu()), "{device:?} rows of {n}");
+        }
+    });
+}
+
 /// The more expensive the elements of a run are, the fewer of them each invocation reduces.
 #[test]
 fn long_runs_of_dear_elements() {

@@ -29,7 +29,7 @@ pub(crate) const GPU: Target = Target {
 const HOST: Target = Target {
     shared: 32768,
     tuning: Tuning::LANE_BY_LANE,
-    faults: Faults { half_rounding: true, products: true, ..NONE },
+    faults: Faults { half_rounding: true, products: true, splits: true, ..NONE },
     ..GPU
 };
 const NONE: Faults = Faults {
@@ -40,6 +40,7 @@ const NONE: Faults = Faults {
     half_rounding: false,
     products: false,
     fma: false,
+    splits: false,
     nans: false,
     fractions: false,
 };
@@ -124,7 +125,14 @@ pub(super) fn cumsum<T: Element>(
 /// The plan of an expression whose rows are stages.
 pub(super) fn scheduled(expr: &AnyExpr) -> Schedule {
     let node = expr.node().unwrap();
-    let bounds = Bounds { operands: usize::MAX, row: 1, shared: 64, whole: u64::MAX, by_key: false };
+    let bounds = Bounds {
+        operands: usize::MAX,
+        row: 1,
+        longest_row: 4096,
+        shared: 64,
+        whole: u64::MAX,
+        by_key: false,
+    };
     Schedule::new(&[node], &node.shape, bounds).unwrap()
 }
 
@@ -303,13 +311,20 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000 * n, 3]).softmax(1))),
         ("range_of_rows", rows(GPU, &(a.amax(1) - a.amin(1)))),
         // Products of matrices: by workgroups that share a tile, of small integers, whose products end within a vector;
-        // by an invocation each; of a matrix and a vector.
+        // by an invocation each, also with loads of four products; of a matrix and a vector.
         ("product", first(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
         (
             "product_of_bytes",
             first(GPU, &bytes.cast::<f32>().matmul(zeros::<f32, 3>([3, 255, 70]).slice(2, ..70))),
         ),
         ("product_llvmpipe", first(HOST, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 32])))),
+        (
+            "product_by_fours",
+            first(HOST, &{
+                let (left, right) = (zeros::<f32, 2>([64 * n, 64]), zeros::<f32, 2>([64 * n, 64]));
+                left.matmul(right.transpose(0, 1)) / 8.0
+            }),
+        ),
         (
             "product_between_steps",
             first(GPU, &{
