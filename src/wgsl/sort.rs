@@ -8,6 +8,9 @@ use super::text::line;
 use crate::ir::KeyKind;
 use crate::plan::{Moved, Sorter};
 
+/// Counts that one invocation adds up.
+const SECTION: u32 = 8;
+
 /// The texts of a pass.
 struct Pass<'a> {
     sorter: &'a Sorter,
@@ -189,25 +192,27 @@ impl Emitter<'_> {
     fn tallied(&mut self, pass: &Pass<'_>) {
         let Sorter { group, moved, .. } = *pass.sorter;
         let half = pass.digits / 2;
-        let (sections, moves) = (group / half, moved.is_some());
+        let (sections, moves) = (group / SECTION, moved.is_some());
         line!(self.text, "    for (var i = 0u; i < {half}u; i += 1u) {{");
         line!(
             self.text,
             "        let both = ((below >> (4u * i)) & 15u) | (((above >> (4u * i)) & 15u) << 16u);"
         );
-        line!(self.text, "        counts[apart(i * {group}u + local, {half}u)] = both;");
+        line!(self.text, "        counts[apart(i * {group}u + local, {SECTION}u)] = both;");
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
         line!(self.text, "    var sum = 0u;");
-        line!(self.text, "    for (var i = 0u; i < {half}u; i += 1u) {{");
-        line!(self.text, "        let at = apart(local * {half}u + i, {half}u);");
-        line!(self.text, "        let own = counts[at];");
+        line!(self.text, "    if (local < {}u) {{", half * sections);
+        line!(self.text, "        for (var i = 0u; i < {SECTION}u; i += 1u) {{");
+        line!(self.text, "            let at = apart(local * {SECTION}u + i, {SECTION}u);");
+        line!(self.text, "            let own = counts[at];");
         if moves {
-            line!(self.text, "        counts[at] = sum;");
+            line!(self.text, "            counts[at] = sum;");
         }
-        line!(self.text, "        sum += own;");
+        line!(self.text, "            sum += own;");
+        line!(self.text, "        }}");
+        line!(self.text, "        sums[apart(local, {sections}u)] = sum;");
         line!(self.text, "    }}");
-        line!(self.text, "    sums[apart(local, {sections}u)] = sum;");
         line!(self.text, "    workgroupBarrier();");
         line!(self.text, "    if (local < {half}u) {{");
         line!(self.text, "        sum = 0u;");
@@ -296,11 +301,8 @@ impl Emitter<'_> {
         line!(self.text, "        let at = apart(local * {each}u + j, {each}u);");
         line!(self.text, "        let d = places[at] & 15u;");
         line!(self.text, "        let own = d % {half}u * {group}u + local;");
-        let sections = group / half;
-        line!(
-            self.text,
-            "        let both = counts[apart(own, {half}u)] + sums[apart(own / {half}u, {sections}u)];"
-        );
+        let sum = format!("sums[apart(own / {SECTION}u, {}u)]", group / SECTION);
+        line!(self.text, "        let both = counts[apart(own, {SECTION}u)] + {sum};");
         line!(self.text, "        let before = (both >> (d / {half}u * 16u)) & 0xffffu;");
         line!(self.text, "        places[at] = d | ((starts[d] + before + (places[at] >> 4u)) << 4u);");
         line!(self.text, "    }}");

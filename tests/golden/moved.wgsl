@@ -132,13 +132,15 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     }
     workgroupBarrier();
     var sum = 0u;
-    for (var i = 0u; i < 8u; i += 1u) {
-        let at = apart(local * 8u + i, 8u);
-        let own = counts[at];
-        counts[at] = sum;
-        sum += own;
+    if (local < 128u) {
+        for (var i = 0u; i < 8u; i += 1u) {
+            let at = apart(local * 8u + i, 8u);
+            let own = counts[at];
+            counts[at] = sum;
+            sum += own;
+        }
+        sums[apart(local, 16u)] = sum;
     }
-    sums[apart(local, 16u)] = sum;
     workgroupBarrier();
     if (local < 8u) {
         sum = 0u;

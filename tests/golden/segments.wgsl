@@ -132,22 +132,24 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     }
     for (var i = 0u; i < 4u; i += 1u) {
         let both = ((below >> (4u * i)) & 15u) | (((above >> (4u * i)) & 15u) << 16u);
-        counts[apart(i * 128u + local, 4u)] = both;
+        counts[apart(i * 128u + local, 8u)] = both;
     }
     workgroupBarrier();
     var sum = 0u;
-    for (var i = 0u; i < 4u; i += 1u) {
-        let at = apart(local * 4u + i, 4u);
-        let own = counts[at];
-        counts[at] = sum;
-        sum += own;
+    if (local < 64u) {
+        for (var i = 0u; i < 8u; i += 1u) {
+            let at = apart(local * 8u + i, 8u);
+            let own = counts[at];
+            counts[at] = sum;
+            sum += own;
+        }
+        sums[apart(local, 16u)] = sum;
     }
-    sums[apart(local, 32u)] = sum;
     workgroupBarrier();
     if (local < 4u) {
         sum = 0u;
-        for (var i = 0u; i < 32u; i += 1u) {
-            let at = apart(local * 32u + i, 32u);
+        for (var i = 0u; i < 16u; i += 1u) {
+            let at = apart(local * 16u + i, 16u);
             let own = sums[at];
             sums[at] = sum;
             sum += own;
@@ -167,7 +169,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         let at = apart(local * 8u + j, 8u);
         let d = places[at] & 15u;
         let own = d % 4u * 128u + local;
-        let both = counts[apart(own, 4u)] + sums[apart(own / 4u, 32u)];
+        let both = counts[apart(own, 8u)] + sums[apart(own / 8u, 16u)];
         let before = (both >> (d / 4u * 16u)) & 0xffffu;
         places[at] = d | ((starts[d] + before + (places[at] >> 4u)) << 4u);
     }

@@ -319,9 +319,9 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ),
         ("product_llvmpipe", first(HOST, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 32])))),
         (
-            "product_by_fours",
+            "product_by_fours_llvmpipe",
             first(HOST, &{
-                let (left, right) = (zeros::<f32, 2>([64 * n, 64]), zeros::<f32, 2>([64 * n, 64]));
+                let (left, right) = (zeros::<f32, 2>([64 * n, 64]), zeros::<f32, 2>([32, 64]));
                 left.matmul(right.transpose(0, 1)) / 8.0
             }),
         ),
