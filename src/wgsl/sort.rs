@@ -57,11 +57,11 @@ impl Pass<'_> {
         }
     }
 
-    /// Moves an element to a place.
-    fn store(&self, text: &mut String, place: &str) {
+    /// Moves an element to a place, under a condition.
+    fn store(&self, text: &mut String, place: &str, condition: &str) {
         let moved = self.moved();
         line!(text, "        let to = {place} - p.low;");
-        line!(text, "        if (to < p.size) {{");
+        line!(text, "        if ({condition}) {{");
         let mut results = ["result", "result1"].into_iter().peekable();
         if let Some(result) = results.next_if(|_| moved.values) {
             match self.sorter.words {
@@ -91,21 +91,14 @@ impl Emitter<'_> {
             [sorter.reads_values(), sorter.reads_indices(), sorter.moved.is_some()].map(&mut input);
         let pass = Pass { sorter, values, indices, offsets, digits };
         if !selects {
-            // Moved elements are in the place of counts.
-            let counts = match (meets, sorter.moved) {
-                (true, None) => group * digits / 2,
-                (true, Some(_)) => (group * digits / 2).max(tile as u32),
-                (false, _) => group * digits,
-            };
+            let counts = if meets { group * digits / 2 } else { group * digits };
             line!(self.text, "var<workgroup> counts: array<u32, {counts}>;");
         }
         if meets {
             line!(self.text, "var<workgroup> sums: array<u32, {group}>;");
             if sorter.moved.is_some() {
-                for name in ["totals", "starts", "bases"] {
-                    line!(self.text, "var<workgroup> {name}: array<u32, {digits}>;");
-                }
-                // The digit of each element, then its place in the tile, and then the destination of each place.
+                line!(self.text, "var<workgroup> bases: array<u32, {digits}>;");
+                // The digit of each element and how many equal ones its invocation has before it, then its destination.
                 line!(self.text, "var<workgroup> places: array<u32, {tile}>;");
             }
             line!(self.text, "");
@@ -149,7 +142,7 @@ impl Emitter<'_> {
         line!(self.text, "        let place = counts[own];");
         line!(self.text, "        counts[own] = place + 1u;");
         if sorter.moved.is_some() {
-            pass.store(self.text, "place");
+            pass.store(self.text, "place", "to < p.size");
         }
         line!(self.text, "    }}");
         if sorter.moved.is_none() {
@@ -224,60 +217,32 @@ impl Emitter<'_> {
         }
         line!(self.text, "            sum += own;");
         line!(self.text, "        }}");
-        let [first, second] = match moves {
-            true => ["totals[local]".into(), format!("totals[local + {half}u]")],
-            false => ["local".into(), format!("(local + {half}u)")]
-                .map(|d: String| format!("result[counted + {d} * p.all]")),
-        };
-        line!(self.text, "        {first} = sum & 0xffffu;");
-        line!(self.text, "        {second} = sum >> 16u;");
+        if !moves {
+            line!(self.text, "        result[counted + local * p.all] = sum & 0xffffu;");
+            line!(self.text, "        result[counted + (local + {half}u) * p.all] = sum >> 16u;");
+        }
         line!(self.text, "    }}");
     }
 
-    /// Sorts a tile by its digit in workgroup memory, so that neighbours store neighbouring elements.
+    /// Moves a tile's elements. The order of equal digits is that of elements, so an invocation counts neighbouring
+    /// elements, though neighbours load them.
     fn moved(&mut self, pass: &Pass<'_>, moved: Moved) {
         let Pass { sorter, offsets, digits, .. } = pass;
-        let Sorter { group, each, words, by_row, .. } = **sorter;
+        let Sorter { group, each, by_row, .. } = **sorter;
         let half = digits / 2;
-        // The words of an element that move, and the destination of each.
-        let mut kept: Vec<(&str, String)> = Vec::new();
-        let mut results = ["result", "result1"].into_iter().peekable();
-        if let Some(result) = results.next_if(|_| moved.values) {
-            match words {
-                1 => kept.push(("low", format!("{result}[to]"))),
-                _ => kept.extend([
-                    ("low", format!("{result}[to * 2u]")),
-                    ("high", format!("{result}[to * 2u + 1u]")),
-                ]),
-            }
-        }
-        if let Some(result) = results.next().filter(|_| moved.indices) {
-            kept.push(("index", format!("{result}[to]")));
-        }
-        line!(self.text, "    var base = 0u;");
-        line!(self.text, "    if (local < {digits}u) {{ base = {offsets}[counted + local * p.all]; }}");
-        // Neighbours load neighbouring elements.
-        for j in 0..each {
-            let names: Vec<String> = kept.iter().map(|(name, _)| format!("var {name}{j} = 0u;")).collect();
-            line!(self.text, "    {}", names.join(" "));
-            line!(self.text, "    {{");
-            line!(self.text, "        let k = min({}u + local, size - 1u);", j * group);
-            pass.load(self.text, !by_row || moved.values, by_row || moved.indices);
-            for (name, _) in &kept {
-                line!(self.text, "        {name}{j} = {name};");
-            }
-            line!(
-                self.text,
-                "        places[apart({}u + local, {each}u)] = digit({});",
-                j * group,
-                pass.of()
-            );
-            line!(self.text, "    }}");
-        }
+        line!(
+            self.text,
+            "    if (local < {digits}u) {{ bases[local] = {offsets}[counted + local * p.all]; }}"
+        );
+        line!(self.text, "    for (var j = 0u; j < {each}u; j += 1u) {{");
+        line!(self.text, "        let slot = j * {group}u + local;");
+        line!(self.text, "        let k = min(slot, size - 1u);");
+        pass.load(self.text, !by_row, by_row);
+        line!(self.text, "        places[apart(slot, {each}u)] = digit({});", pass.of());
+        line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
         line!(self.text, "    var below = 0u;");
         line!(self.text, "    var above = 0u;");
-        // The order of equal digits is that of elements, so an invocation counts neighbouring elements.
         line!(self.text, "    for (var j = 0u; j < {each}u; j += 1u) {{");
         line!(self.text, "        let slot = local * {each}u + j;");
         line!(self.text, "        let d = places[apart(slot, {each}u)];");
@@ -290,13 +255,6 @@ impl Emitter<'_> {
         line!(self.text, "    }}");
         self.tallied(pass);
         line!(self.text, "    workgroupBarrier();");
-        line!(self.text, "    if (local < {digits}u) {{");
-        line!(self.text, "        sum = 0u;");
-        line!(self.text, "        for (var d = 0u; d < local; d += 1u) {{ sum += totals[d]; }}");
-        line!(self.text, "        starts[local] = sum;");
-        line!(self.text, "        bases[local] = base - sum;");
-        line!(self.text, "    }}");
-        line!(self.text, "    workgroupBarrier();");
         line!(self.text, "    for (var j = 0u; j < {each}u; j += 1u) {{");
         line!(self.text, "        let at = apart(local * {each}u + j, {each}u);");
         line!(self.text, "        let d = places[at] & 15u;");
@@ -304,37 +262,15 @@ impl Emitter<'_> {
         let sum = format!("sums[apart(own / {SECTION}u, {}u)]", group / SECTION);
         line!(self.text, "        let both = counts[apart(own, {SECTION}u)] + {sum};");
         line!(self.text, "        let before = (both >> (d / {half}u * 16u)) & 0xffffu;");
-        line!(self.text, "        places[at] = d | ((starts[d] + before + (places[at] >> 4u)) << 4u);");
+        line!(self.text, "        places[at] = bases[d] + before + (places[at] >> 4u);");
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
-        for j in 0..each {
-            line!(self.text, "    let place{j} = places[apart({}u + local, {each}u)];", j * group);
-        }
-        line!(self.text, "    workgroupBarrier();");
-        for (i, (name, to)) in kept.iter().enumerate() {
-            for j in 0..each {
-                line!(self.text, "    if ({}u + local < size) {{", j * group);
-                if i == 0 {
-                    let place = format!("bases[place{j} & 15u] + (place{j} >> 4u)");
-                    line!(self.text, "        places[place{j} >> 4u] = {place};");
-                }
-                line!(self.text, "        counts[place{j} >> 4u] = {name}{j};");
-                line!(self.text, "    }}");
-            }
-            line!(self.text, "    workgroupBarrier();");
-            line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
-            line!(self.text, "        let to = places[k] - p.low;");
-            let value = match *name == "index" && moved.of_row {
-                true => "counts[k] % p.row",
-                false => "counts[k]",
-            };
-            line!(self.text, "        if (to < p.size) {{ {to} = {value}; }}");
-            line!(self.text, "    }}");
-            if i + 1 < kept.len() {
-                line!(self.text, "    workgroupBarrier();");
-            }
-        }
-        line!(self.text, "}}");
+        line!(self.text, "    for (var j = 0u; j < {each}u; j += 1u) {{");
+        line!(self.text, "        let slot = j * {group}u + local;");
+        line!(self.text, "        let k = min(slot, size - 1u);");
+        pass.load(self.text, moved.values, moved.indices);
+        pass.store(self.text, &format!("places[apart(slot, {each}u)]"), "(to < p.size) & (slot < size)");
+        line!(self.text, "    }}\n}}");
     }
 
     /// An invocation's own tile of truth values, four in a word, of which those with the first digit are counted or

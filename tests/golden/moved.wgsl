@@ -18,8 +18,6 @@ struct Params {
 
 var<workgroup> counts: array<u32, 1024>;
 var<workgroup> sums: array<u32, 128>;
-var<workgroup> totals: array<u32, 16>;
-var<workgroup> starts: array<u32, 16>;
 var<workgroup> bases: array<u32, 16>;
 var<workgroup> places: array<u32, 1024>;
 
@@ -48,71 +46,13 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let first = row * p.length + before;
     let size = min(p.length - before, 1024u);
     let counted = row * 16u * p.all + p.before + tile;
-    var base = 0u;
-    if (local < 16u) { base = in1[counted + local * p.all]; }
-    var low0 = 0u;
-    {
-        let k = min(0u + local, size - 1u);
+    if (local < 16u) { bases[local] = in1[counted + local * p.all]; }
+    for (var j = 0u; j < 8u; j += 1u) {
+        let slot = j * 128u + local;
+        let k = min(slot, size - 1u);
         let at = first + k;
         let low = in0[at];
-        low0 = low;
-        places[apart(0u + local, 8u)] = digit(low);
-    }
-    var low1 = 0u;
-    {
-        let k = min(128u + local, size - 1u);
-        let at = first + k;
-        let low = in0[at];
-        low1 = low;
-        places[apart(128u + local, 8u)] = digit(low);
-    }
-    var low2 = 0u;
-    {
-        let k = min(256u + local, size - 1u);
-        let at = first + k;
-        let low = in0[at];
-        low2 = low;
-        places[apart(256u + local, 8u)] = digit(low);
-    }
-    var low3 = 0u;
-    {
-        let k = min(384u + local, size - 1u);
-        let at = first + k;
-        let low = in0[at];
-        low3 = low;
-        places[apart(384u + local, 8u)] = digit(low);
-    }
-    var low4 = 0u;
-    {
-        let k = min(512u + local, size - 1u);
-        let at = first + k;
-        let low = in0[at];
-        low4 = low;
-        places[apart(512u + local, 8u)] = digit(low);
-    }
-    var low5 = 0u;
-    {
-        let k = min(640u + local, size - 1u);
-        let at = first + k;
-        let low = in0[at];
-        low5 = low;
-        places[apart(640u + local, 8u)] = digit(low);
-    }
-    var low6 = 0u;
-    {
-        let k = min(768u + local, size - 1u);
-        let at = first + k;
-        let low = in0[at];
-        low6 = low;
-        places[apart(768u + local, 8u)] = digit(low);
-    }
-    var low7 = 0u;
-    {
-        let k = min(896u + local, size - 1u);
-        let at = first + k;
-        let low = in0[at];
-        low7 = low;
-        places[apart(896u + local, 8u)] = digit(low);
+        places[apart(slot, 8u)] = digit(low);
     }
     workgroupBarrier();
     var below = 0u;
@@ -150,15 +90,6 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
             sums[at] = sum;
             sum += own;
         }
-        totals[local] = sum & 0xffffu;
-        totals[local + 8u] = sum >> 16u;
-    }
-    workgroupBarrier();
-    if (local < 16u) {
-        sum = 0u;
-        for (var d = 0u; d < local; d += 1u) { sum += totals[d]; }
-        starts[local] = sum;
-        bases[local] = base - sum;
     }
     workgroupBarrier();
     for (var j = 0u; j < 8u; j += 1u) {
@@ -167,53 +98,17 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         let own = d % 8u * 128u + local;
         let both = counts[apart(own, 8u)] + sums[apart(own / 8u, 16u)];
         let before = (both >> (d / 8u * 16u)) & 0xffffu;
-        places[at] = d | ((starts[d] + before + (places[at] >> 4u)) << 4u);
+        places[at] = bases[d] + before + (places[at] >> 4u);
     }
     workgroupBarrier();
-    let place0 = places[apart(0u + local, 8u)];
-    let place1 = places[apart(128u + local, 8u)];
-    let place2 = places[apart(256u + local, 8u)];
-    let place3 = places[apart(384u + local, 8u)];
-    let place4 = places[apart(512u + local, 8u)];
-    let place5 = places[apart(640u + local, 8u)];
-    let place6 = places[apart(768u + local, 8u)];
-    let place7 = places[apart(896u + local, 8u)];
-    workgroupBarrier();
-    if (0u + local < size) {
-        places[place0 >> 4u] = bases[place0 & 15u] + (place0 >> 4u);
-        counts[place0 >> 4u] = low0;
-    }
-    if (128u + local < size) {
-        places[place1 >> 4u] = bases[place1 & 15u] + (place1 >> 4u);
-        counts[place1 >> 4u] = low1;
-    }
-    if (256u + local < size) {
-        places[place2 >> 4u] = bases[place2 & 15u] + (place2 >> 4u);
-        counts[place2 >> 4u] = low2;
-    }
-    if (384u + local < size) {
-        places[place3 >> 4u] = bases[place3 & 15u] + (place3 >> 4u);
-        counts[place3 >> 4u] = low3;
-    }
-    if (512u + local < size) {
-        places[place4 >> 4u] = bases[place4 & 15u] + (place4 >> 4u);
-        counts[place4 >> 4u] = low4;
-    }
-    if (640u + local < size) {
-        places[place5 >> 4u] = bases[place5 & 15u] + (place5 >> 4u);
-        counts[place5 >> 4u] = low5;
-    }
-    if (768u + local < size) {
-        places[place6 >> 4u] = bases[place6 & 15u] + (place6 >> 4u);
-        counts[place6 >> 4u] = low6;
-    }
-    if (896u + local < size) {
-        places[place7 >> 4u] = bases[place7 & 15u] + (place7 >> 4u);
-        counts[place7 >> 4u] = low7;
-    }
-    workgroupBarrier();
-    for (var k = local; k < size; k += 128u) {
-        let to = places[k] - p.low;
-        if (to < p.size) { result[to] = counts[k]; }
+    for (var j = 0u; j < 8u; j += 1u) {
+        let slot = j * 128u + local;
+        let k = min(slot, size - 1u);
+        let at = first + k;
+        let low = in0[at];
+        let to = places[apart(slot, 8u)] - p.low;
+        if ((to < p.size) & (slot < size)) {
+            result[to] = low;
+        }
     }
 }

@@ -17,10 +17,8 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in0: array<u32>;
 @group(0) @binding(3) var<storage, read> in1: array<u32>;
 
-var<workgroup> counts: array<u32, 1024>;
+var<workgroup> counts: array<u32, 128>;
 var<workgroup> sums: array<u32, 128>;
-var<workgroup> totals: array<u32, 2>;
-var<workgroup> starts: array<u32, 2>;
 var<workgroup> bases: array<u32, 2>;
 var<workgroup> places: array<u32, 1024>;
 
@@ -44,79 +42,13 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let first = row * p.length + before;
     let size = min(p.length - before, 1024u);
     let counted = row * 2u * p.all + p.before + tile;
-    var base = 0u;
-    if (local < 2u) { base = in1[counted + local * p.all]; }
-    var index0 = 0u;
-    {
-        let k = min(0u + local, size - 1u);
+    if (local < 2u) { bases[local] = in1[counted + local * p.all]; }
+    for (var j = 0u; j < 8u; j += 1u) {
+        let slot = j * 128u + local;
+        let k = min(slot, size - 1u);
         let at = first + k;
         let low = (in0[at / 4u] >> (at % 4u * 8u)) & 1u;
-        let index = p.start + before + k;
-        index0 = index;
-        places[apart(0u + local, 8u)] = digit(low);
-    }
-    var index1 = 0u;
-    {
-        let k = min(128u + local, size - 1u);
-        let at = first + k;
-        let low = (in0[at / 4u] >> (at % 4u * 8u)) & 1u;
-        let index = p.start + before + k;
-        index1 = index;
-        places[apart(128u + local, 8u)] = digit(low);
-    }
-    var index2 = 0u;
-    {
-        let k = min(256u + local, size - 1u);
-        let at = first + k;
-        let low = (in0[at / 4u] >> (at % 4u * 8u)) & 1u;
-        let index = p.start + before + k;
-        index2 = index;
-        places[apart(256u + local, 8u)] = digit(low);
-    }
-    var index3 = 0u;
-    {
-        let k = min(384u + local, size - 1u);
-        let at = first + k;
-        let low = (in0[at / 4u] >> (at % 4u * 8u)) & 1u;
-        let index = p.start + before + k;
-        index3 = index;
-        places[apart(384u + local, 8u)] = digit(low);
-    }
-    var index4 = 0u;
-    {
-        let k = min(512u + local, size - 1u);
-        let at = first + k;
-        let low = (in0[at / 4u] >> (at % 4u * 8u)) & 1u;
-        let index = p.start + before + k;
-        index4 = index;
-        places[apart(512u + local, 8u)] = digit(low);
-    }
-    var index5 = 0u;
-    {
-        let k = min(640u + local, size - 1u);
-        let at = first + k;
-        let low = (in0[at / 4u] >> (at % 4u * 8u)) & 1u;
-        let index = p.start + before + k;
-        index5 = index;
-        places[apart(640u + local, 8u)] = digit(low);
-    }
-    var index6 = 0u;
-    {
-        let k = min(768u + local, size - 1u);
-        let at = first + k;
-        let low = (in0[at / 4u] >> (at % 4u * 8u)) & 1u;
-        let index = p.start + before + k;
-        index6 = index;
-        places[apart(768u + local, 8u)] = digit(low);
-    }
-    var index7 = 0u;
-    {
-        let k = min(896u + local, size - 1u);
-        let at = first + k;
-        let low = (in0[at / 4u] >> (at % 4u * 8u)) & 1u;
-        let index = p.start + before + k;
-        index7 = index;
-        places[apart(896u + local, 8u)] = digit(low);
+        places[apart(slot, 8u)] = digit(low);
     }
     workgroupBarrier();
     var below = 0u;
@@ -154,15 +86,6 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
             sums[at] = sum;
             sum += own;
         }
-        totals[local] = sum & 0xffffu;
-        totals[local + 1u] = sum >> 16u;
-    }
-    workgroupBarrier();
-    if (local < 2u) {
-        sum = 0u;
-        for (var d = 0u; d < local; d += 1u) { sum += totals[d]; }
-        starts[local] = sum;
-        bases[local] = base - sum;
     }
     workgroupBarrier();
     for (var j = 0u; j < 8u; j += 1u) {
@@ -171,53 +94,17 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         let own = d % 1u * 128u + local;
         let both = counts[apart(own, 8u)] + sums[apart(own / 8u, 16u)];
         let before = (both >> (d / 1u * 16u)) & 0xffffu;
-        places[at] = d | ((starts[d] + before + (places[at] >> 4u)) << 4u);
+        places[at] = bases[d] + before + (places[at] >> 4u);
     }
     workgroupBarrier();
-    let place0 = places[apart(0u + local, 8u)];
-    let place1 = places[apart(128u + local, 8u)];
-    let place2 = places[apart(256u + local, 8u)];
-    let place3 = places[apart(384u + local, 8u)];
-    let place4 = places[apart(512u + local, 8u)];
-    let place5 = places[apart(640u + local, 8u)];
-    let place6 = places[apart(768u + local, 8u)];
-    let place7 = places[apart(896u + local, 8u)];
-    workgroupBarrier();
-    if (0u + local < size) {
-        places[place0 >> 4u] = bases[place0 & 15u] + (place0 >> 4u);
-        counts[place0 >> 4u] = index0;
-    }
-    if (128u + local < size) {
-        places[place1 >> 4u] = bases[place1 & 15u] + (place1 >> 4u);
-        counts[place1 >> 4u] = index1;
-    }
-    if (256u + local < size) {
-        places[place2 >> 4u] = bases[place2 & 15u] + (place2 >> 4u);
-        counts[place2 >> 4u] = index2;
-    }
-    if (384u + local < size) {
-        places[place3 >> 4u] = bases[place3 & 15u] + (place3 >> 4u);
-        counts[place3 >> 4u] = index3;
-    }
-    if (512u + local < size) {
-        places[place4 >> 4u] = bases[place4 & 15u] + (place4 >> 4u);
-        counts[place4 >> 4u] = index4;
-    }
-    if (640u + local < size) {
-        places[place5 >> 4u] = bases[place5 & 15u] + (place5 >> 4u);
-        counts[place5 >> 4u] = index5;
-    }
-    if (768u + local < size) {
-        places[place6 >> 4u] = bases[place6 & 15u] + (place6 >> 4u);
-        counts[place6 >> 4u] = index6;
-    }
-    if (896u + local < size) {
-        places[place7 >> 4u] = bases[place7 & 15u] + (place7 >> 4u);
-        counts[place7 >> 4u] = index7;
-    }
-    workgroupBarrier();
-    for (var k = local; k < size; k += 128u) {
-        let to = places[k] - p.low;
-        if (to < p.size) { result[to] = counts[k]; }
+    for (var j = 0u; j < 8u; j += 1u) {
+        let slot = j * 128u + local;
+        let k = min(slot, size - 1u);
+        let at = first + k;
+        let index = p.start + before + k;
+        let to = places[apart(slot, 8u)] - p.low;
+        if ((to < p.size) & (slot < size)) {
+            result[to] = index;
+        }
     }
 }
