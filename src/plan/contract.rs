@@ -166,9 +166,7 @@ fn tile(
 ) -> Contract {
     let tiles =
         |[own, vectors]: [u32; 2]| [rows.div_ceil(own as usize), columns.div_ceil(LANES * vectors as usize)];
-    let [most, vectors] = target.tuning.large_product;
-    // The text of four products is long enough with half of the rows.
-    let large = [if fours { most.div_ceil(2) } else { most }, vectors];
+    let large = target.tuning.large_product;
     let [down, across] = tiles(large);
     let is_large = down.min(across) >= FEWEST as usize && down * across * matrices >= ENOUGH;
     let [most, vectors] = if is_large { large } else { target.tuning.product };
@@ -201,5 +199,16 @@ fn tile(
     });
     let (shares, masked) = (shared.is_some(), !products.is_multiple_of(Contract::DEPTH as usize));
     let masked = shares && masked;
-    Contract { batch: 0..0, axis: 0, along, rows: own, vectors, sides, shares, masked, fours }
+    Contract {
+        batch: 0..0,
+        axis: 0,
+        along,
+        rows: own,
+        vectors,
+        sides,
+        shares,
+        masked,
+        fours,
+        is_chunk: products <= CHUNK,
+    }
 }

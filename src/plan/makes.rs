@@ -50,6 +50,8 @@ pub(crate) struct Contract {
     pub masked: bool,
     /// Whether each load of a factor is of four products.
     pub fours: bool,
+    /// Whether all products are one chunk.
+    pub is_chunk: bool,
 }
 
 impl Contract {

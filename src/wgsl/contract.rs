@@ -47,16 +47,22 @@ impl Emitter<'_> {
                 }
             }
         }
-        sums().for_each(|own| line!(self.text, "    var total{own} = {zero};"));
-        line!(self.text, "    for (var first = 0u; first < p.row; first += {CHUNK}u) {{");
-        sums().for_each(|own| line!(self.text, "        var sum{own} = {zero};"));
-        line!(self.text, "        let end = min(first + {CHUNK}u, p.row);");
+        if contract.is_chunk {
+            sums().for_each(|own| line!(self.text, "    var sum{own} = {zero};"));
+            line!(self.text, "    {{\n        let first = 0u;");
+            line!(self.text, "        let end = p.row;");
+        } else {
+            sums().for_each(|own| line!(self.text, "    var total{own} = {zero};"));
+            line!(self.text, "    for (var first = 0u; first < p.row; first += {CHUNK}u) {{");
+            sums().for_each(|own| line!(self.text, "        var sum{own} = {zero};"));
+            line!(self.text, "        let end = min(first + {CHUNK}u, p.row);");
+        }
         match contract.shares {
             true => self.shared_products(contract, element),
             false if contract.fours => self.products_by_four(contract, element),
             false => self.own_products(contract),
         }
-        for own in sums() {
+        for own in sums().filter(|_| !contract.is_chunk) {
             let total = self.call("added", [&format!("total{own}"), &format!("sum{own}")]);
             line!(self.text, "        total{own} = {total};");
         }
@@ -69,7 +75,8 @@ impl Emitter<'_> {
     /// Stores the sums, a row in each iteration, so that drivers compile the steps and the stores of one row.
     fn store_rows(&mut self, contract: &Contract) {
         let (batch, vectors) = (Emitter::batch(contract, ""), 0..contract.vectors);
-        let own = |row: u32| vectors.clone().map(move |v| format!("value{v} = total{row}_{v};"));
+        let name = if contract.is_chunk { "sum" } else { "total" };
+        let own = |row: u32| vectors.clone().map(move |v| format!("value{v} = {name}{row}_{v};"));
         line!(self.text, "    let own_rows = min({}u, p.rows - min(row0, p.rows));", contract.rows);
         line!(self.text, "    for (var row = 0u; row < own_rows; row += 1u) {{");
         own(0).for_each(|value| line!(self.text, "        var {value}"));

@@ -113,40 +113,25 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let x0 = first_x + local % 4u + 0u;
     let x1 = first_x + local % 4u + 4u;
     let zero = vec4<u32>(p.zero);
-    var total0_0 = vec4<f32>();
-    var total0_1 = vec4<f32>();
-    var total1_0 = vec4<f32>();
-    var total1_1 = vec4<f32>();
-    var total2_0 = vec4<f32>();
-    var total2_1 = vec4<f32>();
-    var total3_0 = vec4<f32>();
-    var total3_1 = vec4<f32>();
-    var total4_0 = vec4<f32>();
-    var total4_1 = vec4<f32>();
-    var total5_0 = vec4<f32>();
-    var total5_1 = vec4<f32>();
-    var total6_0 = vec4<f32>();
-    var total6_1 = vec4<f32>();
-    var total7_0 = vec4<f32>();
-    var total7_1 = vec4<f32>();
-    for (var first = 0u; first < p.row; first += 64u) {
-        var sum0_0 = vec4<f32>();
-        var sum0_1 = vec4<f32>();
-        var sum1_0 = vec4<f32>();
-        var sum1_1 = vec4<f32>();
-        var sum2_0 = vec4<f32>();
-        var sum2_1 = vec4<f32>();
-        var sum3_0 = vec4<f32>();
-        var sum3_1 = vec4<f32>();
-        var sum4_0 = vec4<f32>();
-        var sum4_1 = vec4<f32>();
-        var sum5_0 = vec4<f32>();
-        var sum5_1 = vec4<f32>();
-        var sum6_0 = vec4<f32>();
-        var sum6_1 = vec4<f32>();
-        var sum7_0 = vec4<f32>();
-        var sum7_1 = vec4<f32>();
-        let end = min(first + 64u, p.row);
+    var sum0_0 = vec4<f32>();
+    var sum0_1 = vec4<f32>();
+    var sum1_0 = vec4<f32>();
+    var sum1_1 = vec4<f32>();
+    var sum2_0 = vec4<f32>();
+    var sum2_1 = vec4<f32>();
+    var sum3_0 = vec4<f32>();
+    var sum3_1 = vec4<f32>();
+    var sum4_0 = vec4<f32>();
+    var sum4_1 = vec4<f32>();
+    var sum5_0 = vec4<f32>();
+    var sum5_1 = vec4<f32>();
+    var sum6_0 = vec4<f32>();
+    var sum6_1 = vec4<f32>();
+    var sum7_0 = vec4<f32>();
+    var sum7_1 = vec4<f32>();
+    {
+        let first = 0u;
+        let end = p.row;
         for (var k = first; k < end; k += 4u) {
             let column0_0 = factor1(min(x0 * 4u + 0u, p.columns - 1u), k / 4u);
             let column0_1 = factor1(min(x0 * 4u + 1u, p.columns - 1u), k / 4u);
@@ -237,35 +222,19 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
             sum7_0 = added(sum7_0, multiplied(vec4<f32>(a7.w), bw0, zero), zero);
             sum7_1 = added(sum7_1, multiplied(vec4<f32>(a7.w), bw1, zero), zero);
         }
-        total0_0 = added(total0_0, sum0_0, zero);
-        total0_1 = added(total0_1, sum0_1, zero);
-        total1_0 = added(total1_0, sum1_0, zero);
-        total1_1 = added(total1_1, sum1_1, zero);
-        total2_0 = added(total2_0, sum2_0, zero);
-        total2_1 = added(total2_1, sum2_1, zero);
-        total3_0 = added(total3_0, sum3_0, zero);
-        total3_1 = added(total3_1, sum3_1, zero);
-        total4_0 = added(total4_0, sum4_0, zero);
-        total4_1 = added(total4_1, sum4_1, zero);
-        total5_0 = added(total5_0, sum5_0, zero);
-        total5_1 = added(total5_1, sum5_1, zero);
-        total6_0 = added(total6_0, sum6_0, zero);
-        total6_1 = added(total6_1, sum6_1, zero);
-        total7_0 = added(total7_0, sum7_0, zero);
-        total7_1 = added(total7_1, sum7_1, zero);
     }
     let own_rows = min(8u, p.rows - min(row0, p.rows));
     for (var row = 0u; row < own_rows; row += 1u) {
-        var value0 = total0_0;
-        var value1 = total0_1;
+        var value0 = sum0_0;
+        var value1 = sum0_1;
         switch row {
-            case 1u: { value0 = total1_0; value1 = total1_1; }
-            case 2u: { value0 = total2_0; value1 = total2_1; }
-            case 3u: { value0 = total3_0; value1 = total3_1; }
-            case 4u: { value0 = total4_0; value1 = total4_1; }
-            case 5u: { value0 = total5_0; value1 = total5_1; }
-            case 6u: { value0 = total6_0; value1 = total6_1; }
-            case 7u: { value0 = total7_0; value1 = total7_1; }
+            case 1u: { value0 = sum1_0; value1 = sum1_1; }
+            case 2u: { value0 = sum2_0; value1 = sum2_1; }
+            case 3u: { value0 = sum3_0; value1 = sum3_1; }
+            case 4u: { value0 = sum4_0; value1 = sum4_1; }
+            case 5u: { value0 = sum5_0; value1 = sum5_1; }
+            case 6u: { value0 = sum6_0; value1 = sum6_1; }
+            case 7u: { value0 = sum7_0; value1 = sum7_1; }
             default: {}
         }
         store(row0 + row, x0, value0);
