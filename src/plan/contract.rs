@@ -178,15 +178,13 @@ fn tile(
         most
     };
     let size = element.size().max(size_of::<u32>()) as u32;
-    let bytes = |[y, x]: [u32; 2]| {
-        (y * own.div_ceil(LANES as u32) + x * vectors) * LANES as u32 * Contract::DEPTH * size
-    };
+    let bytes = |[y, x]: [u32; 2]| (y + x) * LANES as u32 * Contract::DEPTH * size;
     let fits = |sides: &[u32; 2]| sides[0] * sides[1] <= target.workgroup && bytes(*sides) <= target.shared;
     // A single row: neighbouring invocations load the columns side by side, and a fourth of them multiplies.
     let groups: &[[u32; 2]] = match own {
         _ if !target.tuning.meets => &[],
         1 if along[1] => &[[4, 16]],
-        own if own.is_multiple_of(LANES as u32) => &[[16, 16], [8, 16], [8, 8]],
+        own if own == LANES as u32 => &[[16, 16], [8, 16], [8, 8]],
         _ => &[],
     };
     let shared = groups.iter().copied().find(fits);

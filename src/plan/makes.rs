@@ -58,11 +58,6 @@ impl Contract {
     /// Products whose factors are in workgroup memory at a time.
     pub(crate) const DEPTH: u32 = 16;
 
-    /// Vectors of each factor in workgroup memory, for each product.
-    pub(crate) fn shared(&self) -> [u32; 2] {
-        [self.sides[0] * self.rows.div_ceil(super::walk::LANES as u32), self.sides[1] * self.vectors]
-    }
-
     /// The axes of rows.
     pub(crate) fn rows_axes(&self) -> Range<usize> {
         self.batch.end..self.axis

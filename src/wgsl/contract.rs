@@ -146,22 +146,17 @@ impl Emitter<'_> {
 
     /// Products and sums. Fences keep compilers from contracting and reordering them, unless the adapter may.
     fn arithmetic(&mut self, element: DType) {
-        let (vector, fence) = (lanes(element), self.fence(element));
-        for (name, op, other, by_fma) in
-            [("multiplied", "*", "none", "fma(a, b, none)"), ("added", "+", "one", "fma(a, one, b)")]
-        {
+        let vector = lanes(element);
+        for (name, op, by_fma) in [("multiplied", "*", "fma(a, b, none)"), ("added", "+", "fma(a, one, b)")] {
             let plain = format!("a {op} b");
-            let (value, parameter) = match fence {
-                Fence::Off => (plain, String::new()),
-                Fence::Word => {
-                    let wide = fences::is_wide(element);
-                    let of = if wide { "u64" } else { "u32" };
-                    let parameter = format!(", {}: vec4<{of}>", fences::zero(wide, 0));
-                    (fences::fenced(element, &plain, 0), parameter)
-                }
-                Fence::Fma => (by_fma.into(), format!(", {other}: {vector}")),
+            let value = match self.fence(element) {
+                Fence::Off => plain,
+                Fence::Word => fences::fenced(element, &plain, 0),
+                Fence::Fma => by_fma.into(),
             };
-            line!(self.text, "fn {name}(a: {vector}, b: {vector}{parameter}) -> {vector} {{");
+            let fence =
+                self.fence_of(name, element).map_or(String::new(), |(name, of)| format!(", {name}: {of}"));
+            line!(self.text, "fn {name}(a: {vector}, b: {vector}{fence}) -> {vector} {{");
             line!(self.text, "    return {value};\n}}\n");
         }
     }
@@ -176,14 +171,21 @@ impl Emitter<'_> {
         }
     }
 
+    /// The name and the type of what fences the results of a function, if it has a fence.
+    fn fence_of(&self, name: &str, element: DType) -> Option<(String, &'static str)> {
+        let wide = fences::is_wide(element);
+        match self.fence(element) {
+            Fence::Off => None,
+            Fence::Word => Some((fences::zero(wide, 0), if wide { "vec4<u64>" } else { "vec4<u32>" })),
+            Fence::Fma => Some((if name == "added" { "one" } else { "none" }.into(), "vec4<f32>")),
+        }
+    }
+
     /// A sum, or a product of a vector.
     fn call(&self, name: &str, [a, b]: [&str; 2]) -> String {
         let element = self.kernel.value_type(self.kernel.results[0]);
-        match self.fence(element) {
-            Fence::Off => format!("{name}({a}, {b})"),
-            Fence::Word => format!("{name}({a}, {b}, {})", fences::zero(fences::is_wide(element), 0)),
-            Fence::Fma => format!("{name}({a}, {b}, {})", if name == "added" { "one" } else { "none" }),
-        }
+        let fence = self.fence_of(name, element).map_or(String::new(), |(name, _)| format!(", {name}"));
+        format!("{name}({a}, {b}{fence})")
     }
 
     /// The function that stores a vector of results, some of which may not exist.
@@ -236,7 +238,7 @@ impl Emitter<'_> {
     /// The entry point, and the rows and vectors of columns of an invocation.
     fn head_of_tile(&mut self, contract: &Contract, element: DType) {
         let [y, x] = contract.sides;
-        for (i, side) in contract.shared().iter().enumerate().filter(|_| contract.shares) {
+        for (i, side) in contract.sides.iter().enumerate().filter(|_| contract.shares) {
             let size = side * Contract::DEPTH;
             line!(self.text, "var<workgroup> shared{i}: array<{}, {size}>;\n", lanes(element));
         }
@@ -288,7 +290,7 @@ impl Emitter<'_> {
     /// The place of a factor in workgroup memory. Where neighbours store along the products, their places are those of
     /// different banks.
     fn shared_at(contract: &Contract, i: usize, k: &str, place: &str) -> String {
-        let side = contract.shared()[i];
+        let side = contract.sides[i];
         match contract.along[i] {
             true => format!("{k} * {side}u + (({place}) ^ ({k} & {}u))", side.min(8) - 1),
             false => format!("{k} * {side}u + {place}"),
@@ -325,7 +327,7 @@ impl Emitter<'_> {
         let (batch, depth, vector) = (Emitter::batch(contract, ""), Contract::DEPTH, lanes(element));
         let [y, x] = contract.sides;
         line!(self.text, "        for (var at = first; at < end; at += {depth}u) {{");
-        for (i, side) in contract.shared().into_iter().enumerate() {
+        for (i, side) in contract.sides.into_iter().enumerate() {
             for load in (0..side * depth).step_by((x * y) as usize) {
                 let index = format!("(local + {load}u)");
                 let (place, k) = match contract.along[i] {
@@ -364,17 +366,12 @@ impl Emitter<'_> {
         line!(self.text, "            for (var k = 0u; k < {depth}u; k += {TURNS}u) {{");
         for turn in 0..TURNS {
             let k = format!("(k + {turn}u)");
-            let fours = contract.rows.div_ceil(LANES as u32);
-            for four in 0..fours {
-                let a = Self::shared_at(contract, 0, &k, &format!("local / {x}u * {fours}u + {four}u"));
-                line!(self.text, "                let a{turn}_{four} = shared0[{a}];");
-            }
-            for v in 0..contract.vectors {
-                let b = Self::shared_at(contract, 1, &k, &format!("local % {x}u + {}u", v * x));
-                line!(self.text, "                let b{turn}_{v} = shared1[{b}];");
-            }
-            for (row, c) in (0..contract.rows).zip("xyzw".chars().cycle()) {
-                let factors = [format!("{vector}(a{turn}_{}.{c})", row / 4), format!("b{turn}_")];
+            let a = Self::shared_at(contract, 0, &k, &format!("local / {x}u"));
+            let b = Self::shared_at(contract, 1, &k, &format!("local % {x}u"));
+            line!(self.text, "                let a{turn} = shared0[{a}];");
+            line!(self.text, "                let b{turn}_0 = shared1[{b}];");
+            for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
+                let factors = [format!("{vector}(a{turn}.{c})"), format!("b{turn}_")];
                 self.products(contract, row, factors.each_ref().map(String::as_str), "                ");
             }
         }

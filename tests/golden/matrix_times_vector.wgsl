@@ -115,18 +115,18 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
             shared1[k1_192 * 16u + ((place1_192) ^ (k1_192 & 7u))] = factor1(min(first_x + place1_192, (p.columns - 1u) / 4u), at + k1_192);
             workgroupBarrier();
             for (var k = 0u; k < 16u; k += 4u) {
-                let a0_0 = shared0[(k + 0u) * 4u + ((local / 16u * 1u + 0u) ^ ((k + 0u) & 3u))];
-                let b0_0 = shared1[(k + 0u) * 16u + ((local % 16u + 0u) ^ ((k + 0u) & 7u))];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a0_0.x), b0_0, none), one);
-                let a1_0 = shared0[(k + 1u) * 4u + ((local / 16u * 1u + 0u) ^ ((k + 1u) & 3u))];
-                let b1_0 = shared1[(k + 1u) * 16u + ((local % 16u + 0u) ^ ((k + 1u) & 7u))];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a1_0.x), b1_0, none), one);
-                let a2_0 = shared0[(k + 2u) * 4u + ((local / 16u * 1u + 0u) ^ ((k + 2u) & 3u))];
-                let b2_0 = shared1[(k + 2u) * 16u + ((local % 16u + 0u) ^ ((k + 2u) & 7u))];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a2_0.x), b2_0, none), one);
-                let a3_0 = shared0[(k + 3u) * 4u + ((local / 16u * 1u + 0u) ^ ((k + 3u) & 3u))];
-                let b3_0 = shared1[(k + 3u) * 16u + ((local % 16u + 0u) ^ ((k + 3u) & 7u))];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a3_0.x), b3_0, none), one);
+                let a0 = shared0[(k + 0u) * 4u + ((local / 16u) ^ ((k + 0u) & 3u))];
+                let b0_0 = shared1[(k + 0u) * 16u + ((local % 16u) ^ ((k + 0u) & 7u))];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a0.x), b0_0, none), one);
+                let a1 = shared0[(k + 1u) * 4u + ((local / 16u) ^ ((k + 1u) & 3u))];
+                let b1_0 = shared1[(k + 1u) * 16u + ((local % 16u) ^ ((k + 1u) & 7u))];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a1.x), b1_0, none), one);
+                let a2 = shared0[(k + 2u) * 4u + ((local / 16u) ^ ((k + 2u) & 3u))];
+                let b2_0 = shared1[(k + 2u) * 16u + ((local % 16u) ^ ((k + 2u) & 7u))];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a2.x), b2_0, none), one);
+                let a3 = shared0[(k + 3u) * 4u + ((local / 16u) ^ ((k + 3u) & 3u))];
+                let b3_0 = shared1[(k + 3u) * 16u + ((local % 16u) ^ ((k + 3u) & 7u))];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a3.x), b3_0, none), one);
             }
             workgroupBarrier();
         }
