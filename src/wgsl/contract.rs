@@ -42,7 +42,7 @@ impl Emitter<'_> {
             Fence::Off => {}
             Fence::Word => line!(self.text, "    {}", fences::named(fences::is_wide(element), 0)),
             Fence::Fma => {
-                for (name, bits) in [("one", "0x3f800000u"), ("none", "0x80000000u")] {
+                for (name, bits) in [("one", "0x3f800000u"), ("negative_zero", "0x80000000u")] {
                     line!(self.text, "    let {name} = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ {bits}));");
                 }
             }
@@ -147,7 +147,9 @@ impl Emitter<'_> {
     /// Products and sums. Fences keep compilers from contracting and reordering them, unless the adapter may.
     fn arithmetic(&mut self, element: DType) {
         let vector = lanes(element);
-        for (name, op, by_fma) in [("multiplied", "*", "fma(a, b, none)"), ("added", "+", "fma(a, one, b)")] {
+        for (name, op, by_fma) in
+            [("multiplied", "*", "fma(a, b, negative_zero)"), ("added", "+", "fma(a, one, b)")]
+        {
             let plain = format!("a {op} b");
             let value = match self.fence(element) {
                 Fence::Off => plain,
@@ -177,7 +179,7 @@ impl Emitter<'_> {
         match self.fence(element) {
             Fence::Off => None,
             Fence::Word => Some((fences::zero(wide, 0), if wide { "vec4<u64>" } else { "vec4<u32>" })),
-            Fence::Fma => Some((if name == "added" { "one" } else { "none" }.into(), "vec4<f32>")),
+            Fence::Fma => Some((if name == "added" { "one" } else { "negative_zero" }.into(), "vec4<f32>")),
         }
     }
 
