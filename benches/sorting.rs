@@ -12,8 +12,8 @@ mod common;
 use std::process::ExitCode;
 
 use clap::Parser;
-use common::{Failure, Work, medians};
-use zerostride::{AnyExpr, Expr};
+use common::{Failure, Work, hashed, medians};
+use zerostride::AnyExpr;
 
 #[derive(Parser)]
 struct Options {
@@ -41,12 +41,8 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
     let device = options.all.device()?;
     let (count, rounds) = if options.all.bench { (1 << options.log2, options.rounds) } else { (1 << 12, 1) };
     println!("{}, f32, {count} elements, medians of {rounds}\n", device.name());
-    // Hashed places: each of 2^24 numbers about as often, in no order.
-    let hashed = Expr::coordinate([count], 0).cast::<u32>() * 2_654_435_761;
-    let hashed = (hashed.clone() ^ (hashed >> 15)) * 2_246_822_519;
-    let hashed = (hashed.clone() ^ (hashed >> 13)).eval_on(&device)?;
-    let x = ((&hashed >> 8).cast::<f32>() / (1 << 24) as f32).eval()?;
-    let keys = hashed.rem(1000).cast::<i32>().eval()?;
+    let x = hashed::numbers(&device, count)?;
+    let keys = hashed::keys(&device, count)?;
     let mask = x.gt(0.5).eval()?;
     let zeros = device.zeros::<f32>([1000])?;
     let add: Work = {

@@ -1,6 +1,7 @@
 //! The common part of the benchmarks.
 
 pub(crate) mod hand;
+pub(crate) mod hashed;
 pub(crate) mod progress;
 
 use std::process::ExitCode;

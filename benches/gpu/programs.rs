@@ -1,9 +1,9 @@
-//! Products, sorts, sums by key, windows and random numbers. Their sizes do not depend on the benchmark's sides.
+//! Products, sorts, sums by key, windows and random numbers, of sizes that follow the benchmark's first side.
 
 use zerostride::{AnyExpr, Device, Expr, Pad, f16};
 
 use crate::cases::tensor;
-use crate::common::{Failure, Work};
+use crate::common::{Failure, Work, hashed};
 use crate::meter::Meter;
 use crate::steps::SETS;
 
@@ -15,19 +15,12 @@ fn lazy(expr: impl Into<AnyExpr>) -> zerostride::Result<Work> {
     Ok(Box::new(move || expr.eval().map(drop)))
 }
 
-/// Words in no order.
-fn hashed(device: &Device, count: usize) -> zerostride::Result<Expr<u32>> {
-    let words = Expr::coordinate([count], 0).cast::<u32>() * 2_654_435_761;
-    let words = (words.clone() ^ (words >> 15)) * 2_246_822_519;
-    Ok((words.clone() ^ (words >> 13)).eval_on(device)?.expr())
-}
-
 fn random(device: &Device, count: usize) -> zerostride::Result<Expr<f32>> {
-    Ok(((hashed(device, count)? >> 8).cast::<f32>() / (1 << 24) as f32).eval()?.expr())
+    Ok(hashed::numbers(device, count)?.expr())
 }
 
 fn keys(device: &Device, count: usize) -> zerostride::Result<Expr<i32>> {
-    Ok(hashed(device, count)?.rem(1000).cast::<i32>().eval()?.expr())
+    Ok(hashed::keys(device, count)?.expr())
 }
 
 fn product(device: &Device, a: &[usize], b: &[usize]) -> zerostride::Result<Work> {
@@ -38,7 +31,7 @@ fn halves(device: &Device, shape: &[usize]) -> zerostride::Result<Expr<f16>> {
     Ok(tensor(device, shape)?.cast::<f16>().eval()?.expr())
 }
 
-/// `n` is a side of 4096 in a full run. Shapes of a short run have the same ratios.
+/// The names and bytes are those of a side of 4096, `n`. Others have more or fewer elements.
 const ALL: &[Program] = &[
     ("product of 1024", 12 << 20, |device, n| product(device, &[n / 4, n / 4], &[n / 4, n / 4])),
     ("product of 4096", 12 << 24, |device, n| product(device, &[n, n], &[n, n])),
@@ -112,8 +105,8 @@ pub(crate) fn programs(meter: &mut Meter) -> Result<(), Failure> {
             continue;
         }
         let sets = (0..SETS).map(|_| work(&meter.device, side)).collect::<zerostride::Result<Vec<_>>>()?;
-        let scale = (4096 / side).pow(2);
-        meter.case(name, side, bytes / scale, copy, &sets.iter().collect::<Vec<_>>())?;
+        let bytes = bytes * side.pow(2) / 4096_usize.pow(2);
+        meter.case(name, side, bytes, copy, &sets.iter().collect::<Vec<_>>())?;
     }
     Ok(())
 }

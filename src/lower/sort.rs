@@ -150,7 +150,7 @@ impl Lowering {
     }
 
     fn by_digits(&mut self, rows: &Rows, values: Slot) -> Result<Slot> {
-        let most = self.target.tuning.sort[0];
+        let most = Sorter::most_bits(self.target);
         // As few digits as possible, of equal size, each in one word.
         let of = |bits: u32, by_row: bool| {
             let word = bits.min(u32::BITS);

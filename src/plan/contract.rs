@@ -135,8 +135,8 @@ fn stride(program: &Program, factor: Value, axis: usize) -> isize {
     largest.map_or(0, |(input, _)| input.layout.strides()[axis])
 }
 
-/// The tensors of the factors of `own`, if four elements of each lie side by side along an axis, and no other operand differs
-/// between products or columns.
+/// The tensors that the factors read, if four elements of each lie side by side along the axis of the sums, and aligned. Else
+/// `None`, as if a factor reads anything but these and numbers, or if the steps after the sums read them too.
 fn by_fours(own: &Program, loops: &Nest, axis: usize) -> Option<Vec<usize>> {
     let of = |results: &[Value]| own.needed(results, |_| false).inputs().to_vec();
     let (factors, others) = (of(&own.results[..2]), of(&own.results[2..]));

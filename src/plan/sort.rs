@@ -42,6 +42,11 @@ pub(crate) struct Run {
 /// Words of workgroup memory for the tables of invocations.
 const TABLES: u32 = 4096;
 
+/// Of a tile that invocations share: the most bits of a digit, and the most elements of an invocation. It counts them in two
+/// words, by four bits for each digit.
+const MOST_BITS: u32 = 4;
+const MOST_COUNTED: u32 = 8;
+
 impl Sorter {
     /// A pass over digits of some bits, of elements of a type, for an adapter.
     pub(crate) fn new(dtype: DType, digit: u32, target: Target) -> Sorter {
@@ -49,9 +54,18 @@ impl Sorter {
         let (kind, words) = (KeyKind::of(dtype), (dtype.size() / size_of::<u32>()) as u32);
         let meets = target.tuning.meets;
         // An invocation's own table has a fraction of its tile's elements.
-        let (each, most) = if meets { (each, group) } else { (each << digit.max(8), TABLES >> digit) };
-        let group = group.min(most).min(target.workgroup);
+        let (each, group) = match meets {
+            true => (each.min(MOST_COUNTED), group.max(1 << MOST_BITS)),
+            false => (each << digit.max(8), group.min(TABLES >> digit)),
+        };
+        let group = group.min(target.workgroup);
         Sorter { kind, words, digit, group, each, meets, by_row: false, moved: None }
+    }
+
+    /// The most bits of a digit.
+    pub(crate) fn most_bits(target: Target) -> u32 {
+        let most = target.tuning.sort[0];
+        if target.tuning.meets { most.min(MOST_BITS) } else { most }
     }
 
     /// Elements of a tile.

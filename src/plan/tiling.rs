@@ -94,7 +94,7 @@ impl Row {
         let (is_gpu, is_along) = (target.tuning.meets, self.vector_axis == VectorAxis::Reduced);
         let is_short = self.vectors() <= FEW;
         let mut own = match accumulators {
-            // Together they still read whole cache lines.
+            // A short row has few invocations, whose loads are still whole cache lines.
             few if is_gpu && is_along && is_short && is_affordable(few.div_ceil(OF_LINE)) => {
                 few.div_ceil(OF_LINE)
             }

@@ -102,7 +102,8 @@ impl Emitter<'_> {
                 line!(self.text, "var<workgroup> places: array<u32, {tile}>;");
             }
             line!(self.text, "");
-            // Neighbours that read one of so many elements each read different banks.
+            // Words of workgroup memory lie in 32 banks. Invocations that each read the first of `each` words would meet in a
+            // few banks, so the words are exchanged within `each`.
             line!(self.text, "fn apart(i: u32, each: u32) -> u32 {{");
             line!(self.text, "    return i ^ ((i >> 5u) & (each - 1u));\n}}\n");
         }
@@ -151,8 +152,9 @@ impl Emitter<'_> {
         line!(self.text, "}}");
     }
 
-    /// A workgroup's tile. An invocation counts its elements' digits in registers, by four bits for each. Workgroup memory
-    /// has the counts of two digits in a word. There the counts before each invocation's are added up.
+    /// A workgroup's tile. Each invocation counts its elements' digits in two words: `below` has the lower half of all
+    /// digits, and `above` the upper half, four bits for each count. Workgroup memory has a word for two digits, one of each
+    /// half.
     fn together(&mut self, pass: &Pass<'_>) {
         match pass.sorter.moved {
             None => {

@@ -291,6 +291,38 @@ fn factors_along_the_products() {
     });
 }
 
+/// Infinities, NaN, zeros and overflows, by every form. NaN has any bits.
+#[test]
+fn special_values() {
+    on_every_device(|device| {
+        let special = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MAX, -f32::MAX];
+        let mut random = Random(22);
+        let mut drawn = |axes: [(char, usize); 2]| {
+            let mut own = Operand::<f32>::drawn(&axes, &mut random);
+            for value in &mut own.values {
+                *value = match random.below(200) {
+                    k if k < special.len() => special[k],
+                    k if k < 20 => 0.0,
+                    k if k < 40 => -0.0,
+                    _ => *value,
+                };
+            }
+            own
+        };
+        for [m, n, k] in [[21, 18, 64], [70, 130, 68], [1, 40, 130], [66, 5, 8]] {
+            let (a, b) = (drawn([('i', m), ('k', k)]), drawn([('j', n), ('k', k)]));
+            let expected = expected(&a, &b, &[('i', m), ('j', n)], &[('k', k)]);
+            let [x, y] = [&a, &b].map(|own| device.upload(&own.values, own.shape()).unwrap());
+            let stored = y.transpose(0, 1).eval().unwrap();
+            for product in [x.matmul(y.transpose(0, 1)), x.matmul(stored)] {
+                let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
+                let got = product.to_vec().unwrap().into_iter().map(bits);
+                assert!(got.eq(expected.iter().copied().map(bits)), "[{m}, {n}, {k}] on {}", device.name());
+            }
+        }
+    });
+}
+
 /// Any axes of either operand kept, summed and side by side.
 #[test]
 fn tensors() {
