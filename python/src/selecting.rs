@@ -1,7 +1,7 @@
 //! Sorting, the functions that sort, and writes at computed indices.
 
 use pyo3::prelude::*;
-use zerostride::{AnyExpr, Outside, Side, Update};
+use zerostride::{AnyExpr, Side};
 
 use crate::array::{Array, Part};
 use crate::wait::wait;
@@ -117,7 +117,7 @@ fn scatter(
         (depth, work) = (depth.max(part.depth), work.max(part.work));
         all.push(part.expr);
     }
-    let written = expr.scatter_with(all, new.expr, Update::Replace, Outside::Nearest);
+    let written = expr.scatter(all, new.expr);
     Array::new(py, written, depth + 1, work, x.slot.clone())
 }
 

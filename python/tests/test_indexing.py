@@ -103,6 +103,10 @@ def test_lookups_stay_on_the_device():
     same(x[steps * 100, 0, 0], ELEMENTS[[0, 0, 0], 0, 0])
     outside = zs.asarray(np.int32([0, 9]))
     same(x[outside], ELEMENTS[[0, 2]])
+    # A write outside is dropped.
+    written, expected = x + 0, ELEMENTS.copy()
+    written[outside], expected[0] = 7, 7
+    same(written, expected)
     same(zs.take(x, outside, axis=1), ELEMENTS[:, [0, 3]])
     same(zs.take_along_axis(x, outside[:, None, None], axis=0), np.take_along_axis(ELEMENTS, np.int32([[[0]], [[2]]]), axis=0))
     for key in ([3], np.array([0, -4]), (0, [[4]]), (slice(None), 0, np.array([5]))):

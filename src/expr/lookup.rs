@@ -13,8 +13,9 @@ use crate::error::{Result, bail};
 use crate::ir::{Node, NodeKind, Op, Scalar, Source, limits};
 use crate::layout::{AxisIndex, Layout, Shape};
 
-/// The result of a lookup at an index outside of an axis. Negative indices count from the end first, so -1 is the last
-/// element, and outside only of an empty axis.
+/// What happens at an index outside of an axis. Negative indices count from the end first, once, so -1 is the last
+/// element, and outside only of an empty axis. Unless a rule is named, a lookup reads the nearest element, and a write
+/// ([`scatter`](Expr::scatter)) is dropped, as in JAX. Every device does the same.
 ///
 /// ```
 /// use zerostride::{Device, Outside};
@@ -27,15 +28,14 @@ use crate::layout::{AxisIndex, Layout, Shape};
 /// assert_eq!(x.at_with([&i], Outside::fill(7)).to_vec()?, [7, 30, 20, 7]);
 /// # Ok::<(), zerostride::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Outside {
     /// The nearest element of the axis (NumPy `take` with `mode="clip"`, except for negative indices).
-    #[default]
     Nearest,
     /// The axis, repeated on both sides (NumPy `take` with `mode="wrap"`).
     Wrapped,
-    /// A fill value, of the element type.
+    /// A fill value, of the element type. A write is dropped.
     Fill(Scalar),
 }
 
@@ -61,7 +61,8 @@ on_both! {
     ///
     /// If an index is a coordinate, rows are loaded as those of a tensor.
     ///
-    /// The adjoint is [`scatter_add`](Self::scatter_add), which brings gradients of the results back to the elements:
+    /// The adjoint, for indices inside, is [`scatter_add`](Self::scatter_add), which brings gradients of the results back
+    /// to the elements:
     ///
     /// ```
     /// let device = zerostride::Device::cpu();

@@ -8,7 +8,7 @@ use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside};
 use crate::dtype::{DType, Element, Float, Integer, Kind, Numeric};
 use crate::error::{Result, bail};
-use crate::ir::{ByKey, Op, ReduceOp, Segments};
+use crate::ir::{ByKey, Op, ReduceOp, Scalar, Segments};
 use crate::layout::{AxisIndex, Shape};
 
 /// How updates change the element that they are written to ([`scatter_with`](Expr::scatter_with)).
@@ -19,7 +19,7 @@ use crate::layout::{AxisIndex, Shape};
 /// let device = Device::cpu();
 /// let (x, i) = (device.upload(&[10, 20], [2])?, device.upload(&[1, 1], [2])?);
 /// let y = device.upload(&[3, 4], [2])?;
-/// let with = |update| x.scatter_with([&i], &y, update, Outside::Nearest).to_vec();
+/// let with = |update| x.scatter_with([&i], &y, update, Outside::fill(0)).to_vec();
 /// assert_eq!((with(Update::Replace)?, with(Update::Add)?), (vec![10, 4], vec![10, 27]));
 /// assert_eq!((with(Update::Mul)?, with(Update::Min)?), (vec![10, 240], vec![10, 3]));
 /// # Ok::<(), zerostride::Error>(())
@@ -124,6 +124,9 @@ impl<T: Integer> Expr<T> {
         self.any.assume_sorted()
     }
 }
+
+/// Updates outside of their axis are dropped: no element takes an update that is not for it.
+const DROPPED: Outside = Outside::Fill(Scalar::Int(0));
 
 /// A number of elements, as indices are.
 pub(crate) fn number(value: usize) -> AnyExpr {
@@ -235,7 +238,7 @@ impl AnyExpr {
     fn put(&self, indices: &AnyExpr, values: &AnyExpr, axis: isize) -> Result<AnyExpr> {
         let along = Along::new("put_along", self, indices, axis)?;
         let all = self.shape()?.with(along.axis, indices.shape()?[along.axis]);
-        self.scattered(along.places(&all), values, Update::Replace, Outside::Nearest)
+        self.scattered(along.places(&all), values, Update::Replace, DROPPED)
     }
 
     fn segmented(&self, name: &str, Keys { any, are_sorted }: Keys, count: usize) -> Result<AnyExpr> {
@@ -277,32 +280,32 @@ on_both! {
 
     /// The elements, with updates in place of those at some indices. Indices are an expression of integers for each
     /// leading axis, and broadcast together (NumPy `x[i, j] = y`; ONNX `ScatterND`). Updates have the shape of the
-    /// indices and then the other axes, or broadcast to it. The last update of a place wins. Indices are handled as by
-    /// [`at`](Self::at).
+    /// indices and then the other axes, or broadcast to it. The last update of a place wins. Negative indices count from
+    /// the end. An update outside of an axis is dropped, as in JAX.
     scatter [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T,
         "x.scatter([&i], &y)" => "[6, 2, 3, -7]",
-        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Replace, Outside::Nearest);
+        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Replace, DROPPED);
     /// [`scatter`](Self::scatter) that adds the sum of its updates to each element, in the order of [`sum`](Self::sum)
     /// (NumPy `add.at`; PyTorch `index_put` with `accumulate`).
     scatter_add [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T where Numeric,
         "x.scatter_add([&i], &y)" => "[7, 2, 3, 2]",
-        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Add, Outside::Nearest);
+        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Add, DROPPED);
     /// [`scatter`](Self::scatter) of the least of an element and its updates (NumPy `minimum.at`).
     scatter_min [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T where Numeric,
         "x.scatter_min([&i], &y)" => "[1, 2, 3, -7]",
-        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Min, Outside::Nearest);
+        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Min, DROPPED);
     /// [`scatter`](Self::scatter) of the greatest of an element and its updates (NumPy `maximum.at`).
     scatter_max [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates) -> T where Numeric,
         "x.scatter_max([&i], &y)" => "[6, 2, 3, 5]",
-        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Max, Outside::Nearest);
-    /// [`scatter`](Self::scatter) with a way to update, and a rule for indices outside of their axis. With
-    /// [`Outside::Fill`] an update outside is dropped.
+        let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, Update::Max, DROPPED);
+    /// [`scatter`](Self::scatter) with a way to update, and a rule for indices outside of their axis:
+    /// [`Outside::Fill`] drops the update, as `scatter` does, and other rules choose another place for it.
     scatter_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>; updates, update: Update, outside: Outside) -> T,
         "x.scatter_with([&i], &y, Update::Mul, Outside::fill(0))" => "[6, 2, 3, -140]",
         let indices = indices.into_iter().map(Into::into).collect(), |x| x.scattered(indices, updates, update, outside);
     /// The elements, with values in place of those at indices along an axis, at the same place along the other axes
-    /// (NumPy `put_along_axis`). Both broadcast. The last value of a place wins. It undoes [`take_along`](Self::take_along)
-    /// if all indices differ.
+    /// (NumPy `put_along_axis`). Both broadcast. Indices are handled as by [`scatter`](Self::scatter). It undoes
+    /// [`take_along`](Self::take_along) if all indices differ and lie inside.
     put_along (indices: impl Into<AnyExpr>; values, axis: impl AxisIndex) -> T,
         "x.put_along(&i, &y, 0)" => "[6, 2, 3, -7]",
         let indices = indices.into(), |x| x.put(&indices, values, axis.signed());

@@ -3,7 +3,7 @@
 
 use crate::common::{Random, found_in_turn, in_turn, lowered, on_every_device, takes};
 use crate::sorting::{Sorted, agrees, viewed};
-use zerostride::{AnyExpr, Device, ErrorKind, Expr, Keys, Numeric, Outside, Update, bf16, f16};
+use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Keys, Numeric, Outside, Update, bf16, f16};
 
 /// An element type as it is summed.
 trait Summed: Sorted + Numeric {
@@ -375,6 +375,17 @@ fn scatters<T: Summed>(device: &Device, shape: &[usize], own: &[usize], update: 
     let indices: Vec<Expr<i32>> = indices.iter().map(|index| viewed(device, index, own, random)).collect();
     let what = format!("{update:?} {} {own:?} to {leading} axes of {shape:?}, {outside:?}", T::DTYPE);
     agrees(&x.scatter_with(&indices, &y, update, outside), device, &expected, &what);
+    if let Outside::Fill(_) = outside {
+        // The rule of methods that name none.
+        let written = match update {
+            Update::Replace => x.scatter(&indices, &y),
+            Update::Add => x.scatter_add(&indices, &y),
+            Update::Min => x.scatter_min(&indices, &y),
+            Update::Max => x.scatter_max(&indices, &y),
+            Update::Mul => return,
+        };
+        agrees(&written, device, &expected, &what);
+    }
 }
 
 #[test]
@@ -407,6 +418,43 @@ fn scattered() {
     }
 }
 
+/// A write outside of its axis is dropped, whatever the index's type. A read takes the nearest element.
+#[test]
+fn places_outside() {
+    on_every_device(|device| {
+        let x = device.upload(&[10, 20, 30], [3]).unwrap();
+        let y = device.upload(&[1, 2, 3, 4, 5, 6], [6]).unwrap();
+        let places = [3, i32::MIN, -4, -3, i32::MAX, 2];
+        let i = device.upload(&places, [6]).unwrap();
+        assert_eq!(x.at([&i]).to_vec().unwrap(), [30, 10, 10, 10, 30, 30]);
+        assert_eq!(x.scatter([&i], &y).to_vec().unwrap(), [4, 20, 6]);
+        assert_eq!(x.scatter_add([&i], &y).to_vec().unwrap(), [14, 20, 36]);
+        assert_eq!(x.scatter_min([&i], &y).to_vec().unwrap(), [4, 20, 6]);
+        assert_eq!(x.scatter_max([&i], y.clone() * 10).to_vec().unwrap(), [40, 20, 60]);
+        assert_eq!(x.put_along(&i, &y, 0).to_vec().unwrap(), [4, 20, 6]);
+        // Keys are no places: a negative one is no key, as in JAX and TensorFlow.
+        assert_eq!(y.segment_sum(&i, 3).to_vec().unwrap(), [0, 0, 6]);
+        assert_eq!(i.bincount(4).to_vec().unwrap(), [0, 0, 1, 1]);
+        let unsigned = device.upload(&[3_u32, u32::MAX, 0, 1 << 31], [4]).unwrap();
+        assert_eq!(x.scatter_add([&unsigned], 1).to_vec().unwrap(), [11, 20, 30]);
+        let bytes = device.upload(&[-128_i8, 127, -1, -4], [4]).unwrap();
+        assert_eq!(x.scatter_add([&bytes], 1).to_vec().unwrap(), [10, 20, 31]);
+        // One index outside of two, and axes of one element and of none.
+        let pairs =
+            x.broadcast_to([2, 3]).scatter_add([&device.upload(&[1, 2], [2]).unwrap(), &i.slice(0, 4..)], 1);
+        assert_eq!(pairs.to_vec().unwrap(), [10, 20, 30, 10, 20, 30]);
+        let one = device.upload(&[7], [1]).unwrap();
+        assert_eq!(one.scatter([&i], &y).to_vec().unwrap(), [7]);
+        assert_eq!(one.scatter([&device.upload(&[1, -1, -2], [3]).unwrap()], 9).to_vec().unwrap(), [9]);
+        let none = device.zeros::<i32>([0]).unwrap();
+        assert_eq!(none.scatter([&i], &y).to_vec().unwrap(), [0; 0]);
+        if device.supports(DType::I64).is_ok() {
+            let wide = device.upload(&[i64::MIN, (1 << 32) + 1, 1, -1, i64::MAX], [5]).unwrap();
+            assert_eq!(x.scatter_add([&wide], 1).to_vec().unwrap(), [10, 21, 31]);
+        }
+    });
+}
+
 /// Bindings smaller than the destination, and smaller than the updates.
 #[test]
 fn larger_than_a_binding() {
@@ -429,7 +477,7 @@ fn put_along() {
         let x = device.upload(&[10, 11, 12, 20, 21, 22], [2, 3]).unwrap();
         let i = device.upload(&[2, -1, 0, 5], [2, 2]).unwrap();
         let y = device.upload(&[1, 2, 3, 4], [2, 2]).unwrap();
-        assert_eq!(x.put_along(&i, &y, 1).to_vec().unwrap(), [10, 11, 2, 3, 21, 4]);
+        assert_eq!(x.put_along(&i, &y, 1).to_vec().unwrap(), [10, 11, 2, 3, 21, 22]);
         let row = device.upload(&[1_u8, 0, 1], [1, 3]).unwrap();
         assert_eq!(x.put_along(&row, 7, 0).to_vec().unwrap(), [10, 7, 12, 7, 21, 7]);
         // It undoes a sort.
@@ -517,7 +565,7 @@ fn mistakes_are_errors() {
         "scatter that computes takes floats and integers, not bool: cast first",
     );
     says(
-        device.zeros::<f32>([0]).unwrap().scatter([&i], 1.0).into(),
+        device.zeros::<f32>([0]).unwrap().scatter_with([&i], 1.0, Update::Replace, Outside::Nearest).into(),
         ErrorKind::Shape,
         "cannot scatter [2] elements to [0]: axis 0 has length 0",
     );

@@ -90,13 +90,13 @@ fn evaluate(device: &Device, case: &Value) -> Result<Vec<AnyTensor>> {
                 false => AnyExpr::coordinate(own.clone(), k as isize),
             };
             let all: Vec<AnyExpr> = (0..rank).map(place).collect();
-            Ok(vec![x.scatter_with(all, updates, update, Outside::Nearest).eval()?])
+            Ok(vec![x.scatter_with(all, updates, update, Outside::fill(0)).eval()?])
         }
         ("ScatterND", [indices, updates]) => {
             let last = indices.shape()?.len() as isize - 1;
             let count = indices.shape()?[last as usize] as isize;
             let all: Vec<AnyExpr> = (0..count).map(|k| indices.slice(last, k..k + 1).squeeze(last)).collect();
-            Ok(vec![x.scatter_with(all, updates, update, Outside::Nearest).eval()?])
+            Ok(vec![x.scatter_with(all, updates, update, Outside::fill(0)).eval()?])
         }
         (_, mask) => {
             // Along an axis, or of the flattened operand, as many elements as the mask has.
