@@ -132,8 +132,8 @@ composed! {
     hardtanh(x, lo, hi) [1.5, -1.0, 1.0 => 1.0] = x.clamp(lo, hi);
     /// `x - tanh(x)`.
     tanhshrink(x) [1.0 => 0.23840584] = x - x.tanh();
-    /// `x` above `limit`, `value` elsewhere.
-    threshold(x, limit, value) [0.5, 1.0, 20.0 => 20.0] = x.gt(limit).select(x, value);
+    /// `value` up to `limit`, `x` above. NaN stays NaN.
+    threshold(x, limit, value) [0.5, 1.0, 20.0 => 20.0] = x.le(limit).select(value, x);
     /// [`log`](Self::log), as Rust calls it.
     ln(x) [1.0 => 0.0] = x.log();
     /// [`pow`](Self::pow), as Rust calls it.

@@ -52,9 +52,16 @@ fn einsum(equation: &str, operands: &[AnyExpr]) -> Result<AnyExpr> {
         Some((inputs, output)) => (inputs, Some(output)),
         None => (equation, None),
     };
+    let is_known = |c: char| c.is_ascii_alphabetic() || c.is_whitespace() || ",.->".contains(c);
+    if let Some(c) = equation.chars().find(|&c| !is_known(c)) {
+        bail!(
+            Shape,
+            "einsum \"{equation}\": '{c}' is no label, which are letters, and none of the signs `,` `->` `...`"
+        );
+    }
     let terms: Vec<&str> = inputs.split(',').collect();
     if terms.len() != operands.len() {
-        bail!(Shape, "einsum \"{equation}\" names {} operands and got {}", terms.len(), operands.len());
+        bail!(Shape, "einsum \"{equation}\" has {} terms and got {} operands", terms.len(), operands.len());
     }
     let mut all: Vec<Labelled> = Vec::new();
     let mut every: Vec<Label> = Vec::new();
@@ -67,18 +74,21 @@ fn einsum(equation: &str, operands: &[AnyExpr]) -> Result<AnyExpr> {
     agree(equation, &all)?;
     let mut all = all.into_iter().map(diagonals).collect::<Result<Vec<Labelled>>>()?;
     sum_alone(&mut all, &result);
-    while all.len() > 1 {
-        let (i, j) = cheapest(&all);
-        let right = all.remove(j);
-        let left = all.remove(i);
-        let has = |own: &Labelled, label: &Label| own.labels.contains(label);
-        let keeps = |label: &Label| result.contains(label) || all.iter().any(|own| has(own, label));
-        let both = order.iter().copied().filter(|label| has(&left, label) && has(&right, label));
-        let contracted: Vec<Label> = both.filter(|label| !keeps(label)).collect();
+    let mut pairs = Pairs::new(&all);
+    let mut all: Vec<Option<Labelled>> = all.into_iter().map(Some).collect();
+    while let Some((i, j)) = pairs.cheapest() {
+        let (Some(left), Some(right)) = (all[i].take(), all[j].take()) else {
+            bail!(Kernel, "einsum multiplies operands {i} and {j}, of which one is used up");
+        };
+        let both = order.iter().filter(|label| left.labels.contains(label) && right.labels.contains(label));
+        // A label of two operands alone is contracted by their product.
+        let is_last = |label: &&Label| pairs.owners(**label) == 2 && !result.contains(label);
+        let contracted: Vec<Label> = both.filter(is_last).copied().collect();
         let product = call.product([&left, &right], &contracted)?;
-        all.insert(i, product);
+        pairs.multiplied((i, j), &product);
+        all[i] = Some(product);
     }
-    match all.pop() {
+    match all.into_iter().flatten().next() {
         Some(last) => call.finish(last, &result),
         None => bail!(Operation, "einsum takes an operand at least"),
     }
@@ -169,21 +179,68 @@ fn diagonals(mut own: Labelled) -> Result<Labelled> {
     Ok(own)
 }
 
-/// The pair of operands whose product takes the fewest multiplications; of equals the leftmost.
-fn cheapest(all: &[Labelled]) -> (usize, usize) {
-    let mut best = ((0, 1), usize::MAX);
-    for i in 0..all.len() {
-        for j in i + 1..all.len() {
-            let own = all[i].labels.iter().map(|&label| all[i].length(label).max(all[j].length(label)));
-            let more = all[j].labels.iter().filter(|label| !all[i].labels.contains(label));
-            let lengths = own.chain(more.map(|&label| all[j].length(label)));
-            let cost = lengths.fold(1_usize, usize::saturating_mul);
-            if cost < best.1 {
-                best = ((i, j), cost);
-            }
+/// Operands by their place, and for each the cheapest product with one to its right. A product stands at its left
+/// factor's place and changes few of the others' choices, so a choice takes time by the number of operands.
+struct Pairs {
+    /// Labels with their lengths, in order. `None` for the right factor of a product.
+    operands: Vec<Option<Vec<(Label, usize)>>>,
+    /// The multiplications of the cheapest product, and its right factor.
+    best: Vec<Option<(usize, usize)>>,
+}
+
+impl Pairs {
+    fn new(all: &[Labelled]) -> Pairs {
+        let operands: Vec<_> = all.iter().map(|own| Some(Self::lengths(own))).collect();
+        let mut pairs = Pairs { best: vec![None; operands.len()], operands };
+        (0..all.len()).for_each(|i| pairs.best[i] = pairs.best_of(i));
+        pairs
+    }
+
+    fn lengths(own: &Labelled) -> Vec<(Label, usize)> {
+        let mut all: Vec<_> = own.labels.iter().map(|&label| (label, own.length(label))).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// The pair whose product takes the fewest multiplications; of equals the leftmost.
+    fn cheapest(&self) -> Option<(usize, usize)> {
+        let best = self.best.iter().enumerate().filter_map(|(i, best)| best.map(|(cost, j)| (cost, i, j)));
+        best.min().map(|(_, i, j)| (i, j))
+    }
+
+    /// How many operands have a label.
+    fn owners(&self, label: Label) -> usize {
+        let has = |own: &&Vec<(Label, usize)>| own.iter().any(|(other, _)| *other == label);
+        self.operands.iter().flatten().filter(has).take(3).count()
+    }
+
+    fn best_of(&self, i: usize) -> Option<(usize, usize)> {
+        (i + 1..self.operands.len()).filter_map(|j| Some((self.cost(i, j)?, j))).min()
+    }
+
+    /// The multiplications of a product of two operands: the lengths of all labels, multiplied.
+    fn cost(&self, i: usize, j: usize) -> Option<usize> {
+        let (a, b) = (self.operands[i].as_deref()?, self.operands[j].as_deref()?);
+        let of = |own: &[(Label, usize)], label: Label| {
+            own.binary_search_by_key(&label, |&(other, _)| other).ok().map(|k| own[k].1)
+        };
+        let own = a.iter().map(|&(label, n)| of(b, label).map_or(n, |m| n.max(m)));
+        let more = b.iter().filter(|&&(label, _)| of(a, label).is_none()).map(|&(_, n)| n);
+        Some(own.chain(more).fold(1, usize::saturating_mul))
+    }
+
+    /// Puts a product in the place of its left factor.
+    fn multiplied(&mut self, (i, j): (usize, usize), product: &Labelled) {
+        (self.operands[i], self.operands[j]) = (Some(Self::lengths(product)), None);
+        (self.best[i], self.best[j]) = (self.best_of(i), None);
+        for k in (0..j).filter(|&k| k != i) {
+            self.best[k] = match self.best[k] {
+                Some((_, other)) if other == i || other == j => self.best_of(k),
+                best if k < i => self.cost(k, i).map(|cost| (cost, i)).into_iter().chain(best).min(),
+                best => best,
+            };
         }
     }
-    best.0
 }
 
 impl AnyExpr {

@@ -24,7 +24,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Between {
     /// Linear interpolation: `a + (b - a) * t`, or `b - (b - a) * (1 - t)` if `t` is at least 0.5. Each operation is
-    /// rounded, and `t` is rounded once.
+    /// rounded, and `t` is rounded once. Between equal infinities it is that infinity.
     #[default]
     Linear,
     /// The lower one.
@@ -144,7 +144,8 @@ impl<'a> Axis<'a> {
         } else {
             let b = self.place(&sorted, 1);
             let number = |value: f64| AnyExpr::scalar(accumulating, Scalar::from(value));
-            let apart = b.op(Op::Sub, &a);
+            // Equal infinities have no distance.
+            let apart = b.op(Op::Eq, &a).select(number(0.0), b.op(Op::Sub, &a));
             match (self.name, weight < 0.5) {
                 ("median", _) => a.op(Op::Add, &b).op(Op::Div, number(2.0)),
                 (_, true) => a.op(Op::Add, apart.op(Op::Mul, number(weight))),
@@ -246,8 +247,12 @@ on_both! {
     /// A `k` above the length of the axis is an error.
     topk(k: usize, axis: impl AxisIndex) -> (T, (AnyExpr, AnyExpr) | (Expr<T>, Expr<u32>)), "x.topk(2, 0).0" => "[3.0, 2.0]", |x| {
         let own = Axis::new("topk", x, axis.signed())?;
-        let indices = own.sorted(true, true, 0..k.min(own.length()))?.slice(own.axis, 0..k);
-        Ok((x.take_along(&indices, own.axis), indices))
+        let (n, axis) = (own.length(), own.axis);
+        if k > n {
+            bail!(Shape, "topk {k} over axis {axis} of {}, which has length {n}: k goes from 0 to {n}", own.shape);
+        }
+        let indices = own.sorted(true, true, 0..k)?;
+        Ok((x.take_along(&indices, axis), indices))
     };
     /// The `k`-th least element along an axis, from 1 on, and its index, without the axis (PyTorch `kthvalue`). Of equal
     /// elements the first comes first.

@@ -167,12 +167,22 @@ impl Layout {
     /// One element: a shape without axes.
     pub(crate) fn element(&self, index: &[isize]) -> Result<Layout> {
         if index.len() != self.rank() {
-            bail!(Axis, "element {index:?} of {}, which has {} axes", self.shape, self.rank());
+            bail!(Axis, "get {index:?} of {}, which has {} axes: an index for each", self.shape, self.rank());
         }
-        let at = |offset: usize, (k, &i): (usize, &isize)| -> Result<usize> {
-            Ok(offset + self.slice(k as isize, i..=i, 1)?.offset - self.offset)
-        };
-        let offset = index.iter().enumerate().try_fold(self.offset, at)?;
+        let mut offset = self.offset as isize;
+        for (k, (&i, &stride)) in index.iter().zip(&self.strides).enumerate() {
+            let n = self.shape[k] as isize;
+            let place = if i < 0 { i.saturating_add(n) } else { i };
+            if !(0..n).contains(&place) {
+                bail!(
+                    Axis,
+                    "get {index:?} of {}: index {i} is outside of axis {k}, which has length {n}",
+                    self.shape
+                );
+            }
+            offset += place * stride;
+        }
+        let offset = offset as usize;
         Ok(Layout { shape: Shape::default(), strides: Strides::new(), offset })
     }
 

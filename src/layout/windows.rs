@@ -24,7 +24,7 @@ impl Layout {
     /// assert_eq!((apart.shape().to_vec(), apart.strides()), (vec![1, 6, 2], &[6, 1, 18][..]));
     ///
     /// let error = x.windows(&[7], &[1], &[1], &[1]).unwrap_err();
-    /// assert_eq!(error.message(), "a window of 7 along axis 1 of [5, 6], which has length 6: pad it, or take a shorter one");
+    /// assert_eq!(error.message(), "windows of [5, 6]: a window of 7 along axis 1, which has length 6: pad it, or take a shorter one");
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn windows(
@@ -57,15 +57,13 @@ impl Layout {
     /// Windows along axis `k`. Errors name the original shape `of`.
     fn window(mut self, of: &Shape, k: usize, [length, step, dilation]: [isize; 3]) -> Result<Layout> {
         let (n, stride) = (self.shape[k], self.strides[k]);
-        let (Ok(length), Some(step), Some(dilation)) =
-            (usize::try_from(length), above(step), above(dilation))
-        else {
+        let (Some(length), Some(step), Some(dilation)) = (above(length), above(step), above(dilation)) else {
             bail!(
                 Axis,
-                "a window of {length} along axis {k} of {of} by a step of {step} and a dilation of {dilation}: a window is at least 0 long, and a step and a dilation are at least 1"
+                "windows of {of}: a window of {length} along axis {k} by a step of {step} and a dilation of {dilation}, each of which is at least 1"
             );
         };
-        let span = length.saturating_sub(1).saturating_mul(dilation).saturating_add(length.min(1));
+        let span = (length - 1).saturating_mul(dilation).saturating_add(1);
         if span > n {
             let apart = match dilation {
                 1 => String::new(),
@@ -73,7 +71,7 @@ impl Layout {
             };
             bail!(
                 Shape,
-                "a window of {length}{apart} along axis {k} of {of}, which has length {n}: pad it, or take a shorter one"
+                "windows of {of}: a window of {length}{apart} along axis {k}, which has length {n}: pad it, or take a shorter one"
             );
         }
         let count = (n - span) / step + 1;

@@ -30,6 +30,9 @@ impl<T: Element> Face<Unique<AnyTensor, AnyTensor>> for Unique<Tensor<T>, Tensor
     }
 }
 
+/// The most bins of a histogram.
+const MOST_BINS: usize = 1 << 24;
+
 impl AnyExpr {
     /// The row-major numbers of true elements, or other elements at these places. Their count is read back.
     fn true_places(&self, moved: Option<&AnyExpr>) -> Result<AnyExpr> {
@@ -70,8 +73,12 @@ impl AnyExpr {
         if !(low <= high && low.is_finite() && high.is_finite()) {
             bail!(Data, "a histogram from {low} to {high}: the bounds are finite and do not decrease");
         }
-        if !(1..1 << 31).contains(&bins) {
-            bail!(Shape, "a histogram of {bins} bins: it takes 1 to 2^31 - 1");
+        if !(high - low).is_finite() {
+            bail!(Data, "a histogram from {low} to {high}: the distance overflows, so scale the elements");
+        }
+        // The host computes the edges.
+        if !(1..=MOST_BINS).contains(&bins) {
+            bail!(Limit, "a histogram of {bins} bins: it takes 1 to {MOST_BINS}");
         }
         let (low, high) = if low == high { (low - 0.5, high + 0.5) } else { (low, high) };
         let step = (high - low) / bins as f64;

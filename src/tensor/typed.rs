@@ -94,7 +94,7 @@ impl<T: Element> Expr<T> {
     /// assert_eq!((x.get([1, 0])?, (&x * 10).get([0, -1])?), (4, 30));
     ///
     /// let error = x.get([1, 3]).unwrap_err();
-    /// assert_eq!(error.message(), "slice bound 3 is outside of axis 1 of [2, 3], which has length 3");
+    /// assert_eq!(error.message(), "get [1, 3] of [2, 3]: index 3 is outside of axis 1, which has length 3");
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]

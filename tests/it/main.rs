@@ -12,6 +12,7 @@ mod accuracy;
 mod compiler;
 mod corpora;
 mod devices;
+mod ends;
 mod errors;
 mod eval_all;
 mod fast;

@@ -692,11 +692,18 @@ fn mistakes() {
     assert_eq!(said(x.outer(&y)).1, "outer of [2, 3, 4] and [2, 5, 6]: it takes operands of one axis");
     let of = |equation: &str| said(Expr::einsum(equation, [&x, &y])).1;
     assert_eq!(of("abc,abd->abcd"), "einsum \"abc,abd->abcd\": label 'b' has lengths 3 and 5");
-    assert_eq!(of("abc->abc"), "einsum \"abc->abc\" names 1 operands and got 2");
+    assert_eq!(of("abc->abc"), "einsum \"abc->abc\" has 1 terms and got 2 operands");
     assert_eq!(of("ab,abd->"), "einsum \"ab,abd->\": \"ab\" has 2 labels for an operand of 3 axes");
     assert_eq!(of("abc,aef->z"), "einsum \"abc,aef->z\": the result has label 'z', which no operand has");
     assert_eq!(of("abc,aef->aa"), "einsum \"abc,aef->aa\": the result has label 'a' twice");
-    assert_eq!(of("a1c,aef->a"), "einsum \"a1c,aef->a\": '1' is no label, which are letters");
+    assert_eq!(
+        of("a1c,aef->a"),
+        "einsum \"a1c,aef->a\": '1' is no label, which are letters, and none of the signs `,` `->` `...`"
+    );
+    assert_eq!(
+        of("a b c; aef"),
+        "einsum \"a b c; aef\": ';' is no label, which are letters, and none of the signs `,` `->` `...`"
+    );
     let (bools, ints) = (AnyExpr::from(x.eq(&x)), AnyExpr::from(x.cast::<i32>()));
     let message = bools.matmul(&bools).eval().unwrap_err().message().to_string();
     assert_eq!(message, "matmul takes floats and integers, not bool: cast first");

@@ -432,8 +432,8 @@ fn mistakes_are_errors() {
     );
     says(
         x.topk(3, 0).0.into(),
-        ErrorKind::Axis,
-        "slice bound 3 is outside of axis 0 of [2], which has length 2",
+        ErrorKind::Shape,
+        "topk 3 over axis 0 of [2], which has length 2: k goes from 0 to 2",
     );
     says(x.quantile(1.5, 0, Between::Linear).into(), ErrorKind::Data, "a quantile of 1.5: it is from 0 to 1");
     says(
