@@ -83,7 +83,7 @@ impl AnyTensor {
         strides: &[isize],
     ) -> Result<AnyTensor> {
         called(Location::caller(), || {
-            let gpu = gpu::of(device.backend())?;
+            let gpu = gpu::of(device.backend()?)?;
             let (storage, layout) = gpu.storage_of(buffer, dtype, byte_offset, shape.into(), strides)?;
             Ok(AnyTensor::new(device.clone(), storage, dtype, layout))
         })
@@ -105,7 +105,7 @@ impl AnyTensor {
     #[track_caller]
     pub fn buffer(&self) -> Result<LentBuffer> {
         called(Location::caller(), || {
-            let gpu = gpu::of(self.device().backend())?;
+            let gpu = gpu::of(self.device().backend()?)?;
             let loan = gpu.loan(self.storage(), self.dtype(), self.layout())?;
             Ok(LentBuffer { loan, dtype: self.dtype() })
         })

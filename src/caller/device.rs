@@ -92,7 +92,7 @@ impl Device {
     /// assert!(zerostride::Device::cpu().wgpu().is_none());
     /// ```
     pub fn wgpu(&self) -> Option<(wgpu::Device, wgpu::Queue)> {
-        gpu::of(self.backend()).ok().map(|gpu| gpu.wgpu())
+        gpu::of(self.as_backend().clone()).ok().map(|gpu| gpu.wgpu())
     }
 
     /// Submits recorded work, without waiting for it. Later submissions of the caller to this queue run after it. Does
@@ -109,6 +109,6 @@ impl Device {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn flush(&self) -> Result<()> {
-        self.backend().flush()
+        self.backend()?.flush()
     }
 }

@@ -33,7 +33,7 @@ impl AnyExpr {
         called(Location::caller(), || {
             let destination = destination.tensor()?;
             let assign = |gpu: &Arc<Gpu>| destination.assign_by(&Device::from_backend(gpu.clone()), self);
-            gpu::of(destination.device().backend())?.record_into(encoder, assign)
+            gpu::of(destination.device().backend()?)?.record_into(encoder, assign)
         })
     }
 }

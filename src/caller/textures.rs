@@ -149,7 +149,7 @@ fn to_texture(
     texture: wgpu::TexelCopyTextureInfo<'_>,
 ) -> Result<()> {
     device.agrees(expr)?;
-    let gpu = gpu::of(device.backend())?;
+    let gpu = gpu::of(device.backend()?)?;
     let Some(area) = area(expr, texture)? else { return Ok(()) };
     let (storage, layout) = match encoder.as_deref_mut() {
         None => rows(expr, area, &gpu)?,
@@ -205,7 +205,7 @@ impl AnyTensor {
     #[track_caller]
     pub fn from_texture(device: &Device, texture: wgpu::TexelCopyTextureInfo<'_>) -> Result<AnyTensor> {
         called(Location::caller(), || {
-            let gpu = gpu::of(device.backend())?;
+            let gpu = gpu::of(device.backend()?)?;
             let area = Area::rest(texture, wgpu::TextureUsages::COPY_SRC)?;
             let (storage, layout) = gpu.copy_from(area)?;
             Ok(AnyTensor::new(device.clone(), storage, area.dtype, layout))

@@ -1,11 +1,13 @@
 //! Devices: the choice of one, and everything that it does beside computing.
 
 mod adapter;
+mod fork;
 #[cfg(all(test, feature = "gpu"))]
 mod tests;
 
 pub use adapter::Adapter;
 
+use std::env::VarError;
 use std::fmt;
 use std::path::Path;
 use std::pin::pin;
@@ -49,7 +51,7 @@ impl Device {
     /// The CPU path. Every machine has it, and adapters are checked against its results.
     pub fn cpu() -> Device {
         static CPU: LazyLock<Arc<CpuDevice>> = LazyLock::new(Arc::default);
-        Device(CPU.clone())
+        Device::from_backend(CPU.clone())
     }
 
     /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real GPU that opens, else the
@@ -93,8 +95,11 @@ impl Device {
     /// # Errors
     /// As [`open_with`](Self::open_with).
     pub async fn open_with_async(options: &Options) -> Result<Device> {
-        let of_the_environment = || std::env::var(DEVICE_VARIABLE).ok().filter(|name| !name.is_empty());
-        let name = options.adapter.clone().or_else(of_the_environment);
+        fork::check()?;
+        let name = match &options.adapter {
+            Some(name) => Some(name.clone()),
+            None => of_the_environment()?,
+        };
         if name.as_ref().is_some_and(|name| name.eq_ignore_ascii_case("cpu")) {
             return Ok(Device::cpu());
         }
@@ -203,7 +208,7 @@ impl Device {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn cache_pipelines(&self, directory: impl AsRef<Path>) -> Result<bool> {
-        self.0.cache_pipelines(directory.as_ref())
+        self.backend()?.cache_pipelines(directory.as_ref())
     }
 
     /// Writes the kernels compiled since [`cache_pipelines`](Self::cache_pipelines) for the next process. Without
@@ -212,7 +217,7 @@ impl Device {
     /// # Errors
     /// When it cannot be written.
     pub fn save_pipelines(&self) -> Result<()> {
-        self.0.save_pipelines()
+        self.backend()?.save_pipelines()
     }
 
     /// Does `work` and returns how long each kernel took, by timestamps of the device. Each kernel then has a pass
@@ -265,7 +270,7 @@ impl Device {
                 drop(self.0.end_profile());
             }
         }
-        self.0.begin_profile()?;
+        self.backend()?.begin_profile()?;
         let ending = Ending(&*self.0);
         let done = work().await;
         std::mem::forget(ending);
@@ -332,7 +337,7 @@ impl Device {
     /// # Errors
     /// When the device is lost.
     pub fn synchronize(&self) -> Result<()> {
-        self.0.synchronize()
+        self.backend()?.synchronize()
     }
 
     /// [`synchronize`](Self::synchronize) without blocking the calling thread: waits for work that was recorded before
@@ -349,7 +354,7 @@ impl Device {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub async fn synchronize_async(&self) -> Result<()> {
-        self.0.clone().synchronize_async().await
+        self.backend()?.synchronize_async().await
     }
 
     /// Whether the device computes with elements of a type. The CPU path has all types. Adapters need `SHADER_INT64`
@@ -383,6 +388,7 @@ impl Device {
     }
 
     pub(crate) fn from_backend(backend: Arc<dyn Backend>) -> Device {
+        fork::follow();
         Device(backend)
     }
 
@@ -390,8 +396,13 @@ impl Device {
         &self.0
     }
 
-    pub(crate) fn backend(&self) -> Arc<dyn Backend> {
-        self.0.clone()
+    /// The backend, for work.
+    ///
+    /// # Errors
+    /// In a process that was forked after a device was opened.
+    pub(crate) fn backend(&self) -> Result<Arc<dyn Backend>> {
+        fork::check()?;
+        Ok(self.0.clone())
     }
 
     /// What schedules need to know.
@@ -419,6 +430,20 @@ impl Device {
                 backend.name(),
                 self.name()
             ),
+        }
+    }
+}
+
+/// The name in the environment, if there is one.
+fn of_the_environment() -> Result<Option<String>> {
+    match std::env::var(DEVICE_VARIABLE) {
+        Ok(name) => Ok(Some(name).filter(|name| !name.is_empty())),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(name)) => {
+            bail!(
+                Device,
+                "{DEVICE_VARIABLE} is {name:?}, which is no UTF-8: set it to a name of Device::named"
+            )
         }
     }
 }

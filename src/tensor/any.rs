@@ -206,7 +206,7 @@ impl AnyTensor {
             self.takes(&self.device, &value)?;
             let schedule = self.schedule(&self.device, &value)?;
             let to = (self.storage(), self.layout());
-            self.device.backend().compile(&schedule, Destination::Into(&[to]))
+            self.device.backend()?.compile(&schedule, Destination::Into(&[to]))
         })
     }
 

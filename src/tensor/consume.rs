@@ -69,7 +69,7 @@ on_both! {
     warm_up(device: &Device) -> (_, Result<()> | Result<()>), "x.sum(0).warm_up(&device).is_ok()" => "true", |x| {
         device.agrees(x)?;
         let schedule = Schedule::of(x.node()?, device.bounds())?;
-        device.backend().compile(&schedule, Destination::New)
+        device.backend()?.compile(&schedule, Destination::New)
     };
     /// The explanation of evaluating on `device`: operands under the axes of the result, the axes after collapsing, the
     /// access of each operand, the grid, the bytes that move, and the kernel's text. Nothing runs.
@@ -82,7 +82,7 @@ on_both! {
             let node = x.node()?;
             let schedule = Schedule::of(node, device.bounds())?;
             let mut explain = Explain::default();
-            let explanations = device.backend().explain(&schedule)?;
+            let explanations = device.backend()?.explain(&schedule)?;
             schedule.all().zip(explanations).for_each(|(stage, own)| explain.push(stage, own));
             explain.device = device.name();
             Ok(explain)
@@ -121,7 +121,7 @@ impl AnyExpr {
         let begun = called(at, || self.begin(self.own_device()?, at));
         async move {
             let result = begun?.await?;
-            result.device().backend().settle(std::slice::from_ref(result.storage())).await?;
+            result.device().backend()?.settle(std::slice::from_ref(result.storage())).await?;
             Ok(result)
         }
     }
@@ -133,11 +133,11 @@ impl AnyExpr {
         if !device.takes_time(&schedule)? {
             return Ok(Later::ready(self.run(&device)));
         }
-        let schedule = schedule.over(|storage, dtype| device.backend().snapshot(storage, dtype))?;
+        let schedule = schedule.over(|storage, dtype| device.backend()?.snapshot(storage, dtype))?;
         let (dtype, shape) = (node.dtype, node.shape.clone());
         Ok(Later::begin(move || {
             called(at, || {
-                let results = device.backend().run(Cow::Owned(schedule), Destination::New, None)?;
+                let results = device.backend()?.run(Cow::Owned(schedule), Destination::New, None)?;
                 device.tensor(results, dtype, &shape)
             })
         }))
@@ -276,7 +276,7 @@ impl AnyExpr {
     #[track_caller]
     pub fn warm_up_async(&self, device: &Device) -> impl Future<Output = Result<()>> + Send + use<> {
         let (expr, device, at) = (self.clone(), device.clone(), Location::caller());
-        let backend = device.backend();
+        let backend = device.as_backend().clone();
         let compile = move || called(at, || expr.warm_up(&device));
         let begun = Later::begin(compile.clone());
         async move {
@@ -309,7 +309,7 @@ impl Device {
         to: Destination<'_>,
         schedule: impl FnOnce() -> Result<Arc<Schedule>>,
     ) -> Result<Results> {
-        let backend = self.as_backend();
+        let backend = self.backend()?;
         let into = match to {
             Destination::New => None,
             Destination::Into(places) => places.first().copied(),
@@ -338,7 +338,7 @@ impl Device {
 
     /// Whether making a schedule takes longer than recording it. Then another thread makes it, if there are threads.
     pub(super) fn takes_time(&self, schedule: &Schedule) -> Result<bool> {
-        let backend = self.backend();
+        let backend = self.backend()?;
         let threads = backend.can_wait("this").is_ok();
         Ok(backend.computes_here() || threads && !backend.is_compiled(schedule)?)
     }

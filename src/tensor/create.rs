@@ -120,7 +120,7 @@ impl Device {
 
     /// A new tensor of packed elements.
     fn place(&self, bytes: &[u8], dtype: DType, layout: Layout) -> Result<AnyTensor> {
-        let storage = self.backend().upload(bytes, dtype)?;
+        let storage = self.backend()?.upload(bytes, dtype)?;
         Ok(AnyTensor::new(self.clone(), storage, dtype, layout))
     }
 }
@@ -174,7 +174,7 @@ impl AnyTensor {
 
     fn write_packed(&self, bytes: &[u8]) -> Result<()> {
         self.is_written_once("write")?;
-        self.device.backend().write(self.storage(), self.dtype(), self.layout(), bytes)
+        self.device.backend()?.write(self.storage(), self.dtype(), self.layout(), bytes)
     }
 }
 

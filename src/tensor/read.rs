@@ -155,7 +155,7 @@ impl AnyTensor {
     #[track_caller]
     pub fn host_bytes(&self) -> Result<HostBytes> {
         called(Location::caller(), || {
-            if !self.device().backend().computes_here() {
+            if !self.device().backend()?.computes_here() {
                 return Ok(HostBytes(Box::new(self.to_bytes()?)));
             }
             let Run { backend, storage, dtype, elements } = self.dense()?;
@@ -268,7 +268,7 @@ impl AnyTensor {
 
     /// Fails for a form that waits, if the caller must not wait for the device.
     fn can_wait(&self, form: &str) -> Result<()> {
-        self.device().backend().can_wait(form)
+        self.device().backend()?.can_wait(form)
     }
 
     fn has_room(&self, room: usize, each: usize) -> Result<()> {
@@ -304,13 +304,13 @@ impl AnyTensor {
     fn apart(&self) -> Result<Option<AnyTensor>> {
         let (device, layout) = (self.device(), self.layout());
         let takes_time = match layout.is_contiguous() {
-            true => device.backend().computes_here(),
+            true => device.backend()?.computes_here(),
             false => device.takes_time(&self.copy())?,
         };
         if !takes_time {
             return Ok(None);
         }
-        let storage = device.backend().snapshot(self.storage(), self.dtype())?;
+        let storage = device.backend()?.snapshot(self.storage(), self.dtype())?;
         Ok(Some(AnyTensor::new(device.clone(), storage, self.dtype(), layout.clone())))
     }
 
@@ -352,7 +352,7 @@ impl AnyTensor {
 
     /// The elements as a contiguous row-major range, copied only if they are none.
     fn dense(&self) -> Result<Run> {
-        let (backend, dtype, layout) = (self.device().backend(), self.dtype(), self.layout());
+        let (backend, dtype, layout) = (self.device().backend()?, self.dtype(), self.layout());
         let count = layout.count();
         if layout.is_contiguous() {
             let start = if count == 0 { 0 } else { layout.offset() };

@@ -174,7 +174,7 @@ impl AnyTensor {
         let Some((first, _)) = pairs.first() else { return Ok(()) };
         let device = &first.device;
         for (to, value) in pairs {
-            device.is_that_of(&[to.device.backend()])?;
+            device.is_that_of(&[to.device.as_backend().clone()])?;
             to.takes(device, value)?;
         }
         let values: Vec<AnyExpr> =
@@ -208,7 +208,7 @@ impl AnyTensor {
     /// Assigns the results of one kernel, or of one after another.
     fn assign_group(device: &Device, schedule: &Schedule, to: &[&AnyTensor]) -> Result<()> {
         let places: Vec<(&Storage, &Layout)> = to.iter().map(|to| (to.storage(), to.layout())).collect();
-        device.backend().run(Cow::Borrowed(schedule), Destination::Into(&places), None).map(drop)
+        device.backend()?.run(Cow::Borrowed(schedule), Destination::Into(&places), None).map(drop)
     }
 }
 
@@ -270,7 +270,7 @@ impl Kernels {
             }
             if !group.is_empty() {
                 let schedule = Cow::Owned(self.schedule(group, device)?);
-                let storages = device.backend().run(schedule, Destination::New, None)?;
+                let storages = device.backend()?.run(schedule, Destination::New, None)?;
                 for (&i, storage) in group.iter().zip(storages) {
                     results[i] = result(i, storage)?;
                 }
@@ -287,7 +287,7 @@ impl<'a> Written<'a> {
     /// Notes the tensors that are written next, and whether that failed: then earlier ones are poisoned.
     fn and(&mut self, next: &[&'a AnyTensor], outcome: Result<()>) -> Result<()> {
         let poison = |error: &Error| {
-            self.0.iter().for_each(|to| to.device.backend().poison(to.storage(), error));
+            self.0.iter().for_each(|to| to.device.as_backend().poison(to.storage(), error));
         };
         outcome.inspect_err(poison)?;
         self.0.extend(next);

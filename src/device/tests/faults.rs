@@ -71,7 +71,7 @@ impl Program<'_> {
 
     /// Reads a tensor. Its elements are those of its twin, or the read returns an error.
     fn read(&self, twins: &Twins) {
-        let waits = self.device.backend().can_wait("read").is_ok();
+        let waits = self.device.as_backend().can_wait("read").is_ok();
         let read = if waits { twins.own.to_vec() } else { pollster::block_on(twins.own.to_vec_async()) };
         self.check(twins, read);
     }
