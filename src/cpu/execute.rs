@@ -10,7 +10,7 @@ use super::bytes::From;
 use super::cached::CachedPlan;
 use super::memory::HostMemory;
 use super::{contract, eval, fold, join, rows, scan, segments, sort};
-use crate::error::{Error, Result, bail};
+use crate::error::{Error, ErrorKind, Result, bail, line};
 use crate::ir::{
     Backend, Destination, Input, Join, Program, ProgramKind, Results, Schedule, Source, Stage, Storage,
 };
@@ -38,6 +38,19 @@ enum Target<'a> {
     New(SmallVec<[&'a mut [u8]; 1]>),
     /// Bytes of a storage, which inputs may read at the same places.
     Into(&'a Storage, std::ops::Range<usize>),
+}
+
+/// A destination while a program writes to it. If a function of the user's panics, old and new elements are mixed.
+struct HalfWritten<'a>(Option<&'a HostBuffer>);
+
+impl Drop for HalfWritten<'_> {
+    fn drop(&mut self) {
+        if let Some(buffer) = self.0 {
+            let text = "a function panicked while its results were written: write all elements again";
+            let error = Error::new(ErrorKind::Operation, text);
+            buffer.poison.set(line().map_or(error.clone(), |line| error.at(line)));
+        }
+    }
 }
 
 /// Runs a schedule, and returns the storages of its results.
@@ -150,6 +163,10 @@ impl Execution<'_> {
             return outs.iter_mut().try_for_each(|out| join::join(own, &from, out));
         }
         let from = from(program)?;
+        let mut half = HalfWritten(match target {
+            Target::Into(storage, _) => Some(buffer(storage)?),
+            Target::New(_) => None,
+        });
         let done = match (target, &mut writing) {
             (Target::New(mut outs), _) => match (&program.kind, outs.as_mut_slice()) {
                 (ProgramKind::Map, [out]) => eval::eval(program, &from, out),
@@ -169,6 +186,7 @@ impl Execution<'_> {
             }
             (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
         };
+        half.0 = None;
         done.inspect(|()| anew.iter().for_each(|buffer| buffer.poison.clear()))
     }
 
@@ -178,7 +196,7 @@ impl Execution<'_> {
             Stage::One(program) => return self.results(program),
             Stage::Join(join) => join,
         };
-        let bytes = stage.byte_size()?;
+        let bytes = join.shape.bytes(join.dtype)?;
         let mut memory = HostMemory::take(bytes)?;
         let is_interleaved = join::is_interleaved(join);
         if is_interleaved {
@@ -229,13 +247,15 @@ impl Execution<'_> {
             return program.each(|one| self.result(one));
         }
         let elements = program.result_shape().count()?;
-        let bytes = |i: usize| elements * program.result_type(i).size();
         let mut results: SmallVec<[HostMemory; 1]> = SmallVec::new();
         for i in 0..program.results.len() {
-            results.push(HostMemory::take(bytes(i))?);
+            results.push(HostMemory::take(program.byte_size(i)?)?);
         }
-        let outs = results.iter_mut().enumerate().map(|(i, memory)| &mut memory[..bytes(i)]);
-        self.run(slice::from_ref(program), None, Target::New(outs.collect()))?;
+        let mut outs = SmallVec::new();
+        for (i, memory) in results.iter_mut().enumerate() {
+            outs.push(&mut memory[..program.byte_size(i)?]);
+        }
+        self.run(slice::from_ref(program), None, Target::New(outs))?;
         let storage = |memory| Storage::new(self.device.clone(), elements, HostBuffer::new(memory));
         Ok(results.into_iter().map(storage).collect())
     }
@@ -246,7 +266,7 @@ impl Execution<'_> {
 
     /// Runs a program into elements of a storage, as if all operands were read first.
     fn assign(&self, program: &Program, storage: &Storage, layout: &Layout) -> Result<()> {
-        let bytes = layout.count() * program.dtype.size();
+        let bytes = layout.shape().bytes(program.dtype)?;
         if bytes == 0 {
             return Ok(());
         }

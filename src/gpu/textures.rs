@@ -238,6 +238,12 @@ impl Gpu {
         };
         match encoder {
             Some(encoder) => {
+                // A caller's encoder reports mistakes to its owner, so they are found by an encoder of this crate's.
+                self.refusing(|| {
+                    let mut own = self.parts.connection.encoder();
+                    copy(&mut own);
+                    own.finish()
+                })?;
                 copy(encoder);
                 let held = loan.clone();
                 encoder.on_submitted_work_done(move || drop(held));
@@ -301,16 +307,26 @@ impl Gpu {
     /// Submits commands by themselves, so that recorded work does not fail with them.
     fn submit_apart(&self, encode: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
         let Parts { connection, .. } = &*self.parts;
-        let filters = [wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::OutOfMemory];
-        let submit = || {
+        self.refusing(|| {
             let mut encoder = connection.encoder();
             encode(&mut encoder);
             connection.queue.submit([encoder.finish()]);
-        };
-        let name = connection.name().to_string();
-        connection.scoped(&filters, submit, move |error| {
-            Error::new(ErrorKind::Resource, format!("{name} refuses a copy with a texture: {}", said(&error)))
         })?;
         connection.check()
+    }
+
+    /// Does work with a caller's texture, and returns what wgpu says against it.
+    fn refusing<T>(&self, work: impl FnOnce() -> T) -> Result<()> {
+        let connection = &self.parts.connection;
+        let filters = [wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::OutOfMemory];
+        let name = connection.name().to_string();
+        let into_error = move |error| {
+            let text = format!(
+                "{name} refuses a copy with a texture, as with one of another device or a destroyed one: make it by this device ({})",
+                said(&error)
+            );
+            Error::new(ErrorKind::Resource, text)
+        };
+        connection.scoped(&filters, work, into_error).map(drop)
     }
 }

@@ -56,6 +56,45 @@ fn devices_of_two_instances_are_two() {
     program::nothing_was_said("two instances");
 }
 
+/// wgpu would report them to their owner, or end the process.
+#[test]
+fn objects_of_another_device_are_refused() {
+    in_every_program(|program| {
+        let same_adapter = |other: &&Program| other.adapter == program.adapter && other.name != program.name;
+        let Some(other) = programs().iter().find(same_adapter) else { return };
+        let refused = |what: &str, outcome: Result<(), zerostride::Error>| {
+            let error = outcome.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Resource, "{}: {error}", program.name);
+            assert!(error.message().contains("of another device"), "{what}: {error}");
+            assert!(error.location().is_some_and(|at| at.file() == file!()), "{error}");
+        };
+        let buffer = other.buffer(&[0; 64], BOTH);
+        refused("from_buffer", Tensor::<f32>::from_buffer(&program.ours, &buffer, 0, [4], &[1]).map(drop));
+        let texture = other.device.create_texture(&wgpu::TextureDescriptor {
+            label: None,
+            size: wgpu::Extent3d { width: 4, height: 2, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: wgpu::TextureFormat::R32Float,
+            usage: wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::COPY_DST,
+            view_formats: &[],
+        });
+        let x = program.ours.zeros::<f32>([2, 4]).unwrap();
+        refused("copy_to_texture", x.copy_to_texture(texture.as_image_copy()));
+        refused(
+            "from_texture",
+            Tensor::<f32>::from_texture(&program.ours, texture.as_image_copy()).map(drop),
+        );
+        let mut encoder = program.encoder();
+        refused("record_to_texture", (&x + 1.0).record_to_texture(&mut encoder, texture.as_image_copy()));
+        // The encoder is as it was.
+        (&x + 1.0).record_into(&mut encoder, &x).unwrap();
+        program.submit(encoder);
+        assert_eq!(x.to_vec().unwrap(), [1.0; 8]);
+    });
+}
+
 #[test]
 fn types_need_what_the_device_was_given() {
     in_every_program(|program| {

@@ -132,7 +132,10 @@ impl Connection {
         };
         let (name, bytes) = (self.name.clone(), buffer.size());
         let into_error = move |error: wgpu::Error| {
-            let text = format!("{name} cannot bind a buffer of {bytes} bytes: {}", said(&error));
+            let text = format!(
+                "{name} cannot bind a buffer of {bytes} bytes, as of a buffer of another device or a destroyed one: make it by this device ({})",
+                said(&error)
+            );
             Error::new(ErrorKind::Resource, text)
         };
         self.scoped(&[wgpu::ErrorFilter::Validation], bind, into_error).map(drop)
