@@ -97,7 +97,7 @@ pub(super) fn operand<'a>(
 
 /// The elements of a program: read in place, or computed.
 pub(super) fn elements<'a>(program: &Program, from: &[From<'a>]) -> Result<Elements<'a>> {
-    let bytes = program.byte_size()?;
+    let bytes = program.byte_size(0)?;
     if let ([input], [From::Bytes(read)], true) = (&program.inputs[..], from, program.steps.is_empty())
         && input.layout.is_contiguous()
         && !input.is_table()

@@ -40,7 +40,9 @@ impl HostMemory {
             bail!(Memory, "no memory for {bytes} bytes on the CPU: on purpose");
         }
         // Whole words: the memory may hold larger elements later, as a slice of them.
-        let bytes = bytes.next_multiple_of(8);
+        let Some(bytes) = bytes.checked_next_multiple_of(8) else {
+            bail!(Memory, "no memory for {bytes} bytes on the CPU");
+        };
         if bytes >= SMALLEST {
             // At most an eighth too large, so that used memory is requested memory.
             let fits = |held: &MmapMut| held.len() >= bytes && held.len() - bytes <= bytes / 8;

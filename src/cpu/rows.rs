@@ -126,7 +126,7 @@ impl Job<'_> {
 /// Reduces all rows, and computes the steps that follow.
 fn after_reduction(program: &Program, plain: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     let ProgramKind::Reduce(reduce) = &plain.kind else { bail!(Kernel, "a program that does not reduce") };
-    let bytes = plain.byte_size()?;
+    let bytes = plain.byte_size(0)?;
     let mut held = plain.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<Vec<_>>>()?;
     let source = |input: &Input| {
         let same = |other: &Input| other.source.is_same(&input.source) && other.layout == input.layout;

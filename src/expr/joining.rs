@@ -41,6 +41,9 @@ impl Pad {
     }
 }
 
+/// The most views that one call makes. Each takes a few hundred bytes.
+const MOST_VIEWS: usize = 1 << 20;
+
 on_both! {
     /// Tensors of this one's elements.
     examples of i32 ["[1, 2, 3, 4, 5, 6], [2, 3]", "# use zerostride::Pad;"];
@@ -64,10 +67,17 @@ on_both! {
     /// The slices at each index of an axis, without that axis (PyTorch `unbind`): views, in order.
     ///
     /// # Errors
-    /// When there is no such axis, or the expression holds a mistake.
+    /// When there is no such axis, it is longer than 2^20, or the expression holds a mistake.
     unbind(axis: impl AxisIndex) -> (T, Result<Vec<AnyExpr>> | Result<Vec<Expr<T>>>), "x.unbind(1)?[2]" => "[3, 6]", |x| {
         let shape = x.shape()?;
         let axis = Layout::contiguous(shape)?.axis(axis.signed())?;
+        if shape[axis] > MOST_VIEWS {
+            bail!(
+                Limit,
+                "unbind of axis {axis} of {shape}, which has length {}: it makes at most {MOST_VIEWS} views, so take slices",
+                shape[axis]
+            );
+        }
         let part = |i: usize| {
             let (axis, i) = (axis as isize, i as isize);
             x.view(|layout| layout.slice(axis, i..i + 1, 1)?.squeeze(axis))

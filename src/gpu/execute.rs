@@ -45,7 +45,7 @@ pub(super) fn run(
     }
     // A tensor without memory would take more kernels than a list has.
     let new = schedule.stages.iter().chain(is_new.then_some(&schedule.last));
-    new.into_iter().try_for_each(|stage| gpu.can_have(stage.byte_size()? as u64))?;
+    new.flat_map(Stage::byte_sizes).try_for_each(|bytes| gpu.can_have(bytes? as u64))?;
     let again = match &schedule {
         Cow::Borrowed(schedule) if is_new && known.is_none() && schedule.ready.again() => Some(*schedule),
         _ => None,

@@ -117,8 +117,8 @@ impl Program {
     }
 
     /// The bytes that a result takes.
-    pub(crate) fn byte_size(&self) -> Result<usize> {
-        self.result_shape().bytes(self.dtype)
+    pub(crate) fn byte_size(&self, i: usize) -> Result<usize> {
+        self.result_shape().bytes(self.result_type(i))
     }
 
     /// The type of a result.

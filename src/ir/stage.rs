@@ -96,8 +96,9 @@ impl Stage {
         }
     }
 
-    /// The bytes of its first result.
-    pub(crate) fn byte_size(&self) -> Result<usize> {
-        self.result_shape().bytes(self.result_type(0))
+    /// The bytes of each result.
+    pub(crate) fn byte_sizes(&self) -> impl Iterator<Item = Result<usize>> {
+        let results = self.one().map_or(1, |program| program.results.len());
+        (0..results).map(|i| self.result_shape().bytes(self.result_type(i)))
     }
 }

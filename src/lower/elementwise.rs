@@ -4,12 +4,17 @@ use smallvec::{SmallVec, smallvec};
 
 use super::commands::{Lowering, copy_of, slots};
 use super::ranges::Cuts;
-use crate::error::{Result, bail};
+use crate::error::{Error, ErrorKind, Result, bail};
 use crate::ir::{Join, Program, ProgramKind, Slot, Source, Stage};
 use crate::layout::Layout;
 
 /// The most kernels that store one program: a stretched constant may have any number of elements.
-const MOST_PARTS: usize = 1 << 14;
+pub(super) const MOST_PARTS: usize = 1 << 14;
+
+pub(super) fn too_many_parts(program: &Program) -> Error {
+    let text = format!("{} takes more than {MOST_PARTS} parts: evaluate slices of it", program.shape);
+    Error::new(ErrorKind::Limit, text)
+}
 
 impl Lowering {
     /// Computes the results of a stage, each into a new slot.
@@ -179,7 +184,7 @@ impl Lowering {
             self.cuts.parts(program, (to, layout.unwrap_or(&all), layout.is_none())).enumerate()
         {
             if number == MOST_PARTS {
-                bail!(Limit, "{} takes more than {MOST_PARTS} parts: evaluate slices of it", program.shape);
+                return Err(too_many_parts(program));
             }
             let part = part?;
             self.plan(&part.program, &[part.to], if part.fresh { None } else { Some(&part.layout) })?;

@@ -30,9 +30,7 @@ use commands::{Lowering, Write};
 use smallvec::SmallVec;
 
 use crate::error::{Result, bail};
-#[cfg(test)]
-use crate::ir::Program;
-use crate::ir::{Destination, Schedule, Slot, Source, Stage, Storage};
+use crate::ir::{Destination, Program, Schedule, Slot, Source, Stage, Storage};
 use crate::layout::Layout;
 use crate::plan::Target;
 
@@ -55,6 +53,11 @@ pub(crate) fn lower(
     let commands = Commands { slots: count, operands: count, ..Commands::default() };
     let mut all = Lowering { target, cuts, commands, note: Note::default() };
     let mut stages: Vec<SmallVec<[Slot; 1]>> = Vec::with_capacity(schedule.stages.len());
+    // Refused before any of its parts is planned.
+    let is_endless = |program: &&Program| program.counted() / elementwise::MOST_PARTS > cuts.elements();
+    if let Some(program) = schedule.all().flat_map(Stage::programs).find(is_endless) {
+        return Err(elementwise::too_many_parts(program));
+    }
     for stage in schedule.stages {
         let stage = operands.over(stage, &stages)?;
         stages.push(all.stage(&stage)?);

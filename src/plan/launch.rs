@@ -48,9 +48,8 @@ impl Plan {
 
     /// Bytes that a program must move at least: each element of each tensor once, and the results.
     pub(crate) fn bytes(program: &Program) -> usize {
-        let results: usize = program.result_shape().iter().product();
-        let each = |i: usize| results * program.result_type(i).size();
-        program.read_bytes() + (0..program.results.len()).map(each).sum::<usize>()
+        let results = (0..program.results.len()).map(|i| program.byte_size(i).unwrap_or(usize::MAX));
+        results.fold(program.read_bytes(), usize::saturating_add)
     }
 }
 

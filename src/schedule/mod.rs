@@ -149,6 +149,8 @@ impl Schedule {
         stages.push(last);
         let stages = after::join(rows::join(stages, bounds)?, bounds)?.into_iter();
         let mut stages = stages.map(|stage| unroll::stage(stage, bounds)).collect::<Result<Vec<_>>>()?;
+        // What no memory holds is refused before anything is computed.
+        stages.iter().flat_map(Stage::byte_sizes).try_for_each(|bytes| bytes.map(drop))?;
         let Some(last) = stages.pop() else { bail!(Kernel, "a schedule without a stage") };
         let mut finished = vec![Vec::new(); stages.len()];
         let mut seen = vec![false; stages.len()];

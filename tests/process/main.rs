@@ -7,5 +7,7 @@ mod common;
 mod caller;
 mod caller_order;
 mod failures;
+mod hostile;
 mod huge;
+mod processes;
 mod textures;

@@ -92,6 +92,11 @@ impl Cuts {
         bytes.checked_next_multiple_of(VECTOR).unwrap_or(u64::MAX)
     }
 
+    /// The most elements that a kernel counts.
+    pub(crate) fn elements(&self) -> usize {
+        self.elements
+    }
+
     /// The most bytes of a buffer.
     pub(crate) fn buffer(&self) -> u64 {
         self.buffer
