@@ -85,6 +85,7 @@ mod device;
 mod dtype;
 mod error;
 mod expr;
+mod files;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(not(feature = "gpu"))]

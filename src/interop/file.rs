@@ -1,102 +1,68 @@
-//! Files: mapped to be read, and replaced at once.
+//! Files that are read by parts.
 
-use std::fmt;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::ops::Deref;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use memmap2::Mmap;
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::{self, Reason};
 
-/// A file in memory. Clones share it.
+/// A file that is open to be read, and a place in it. A clone has a place of its own.
 #[derive(Clone, Debug)]
-pub(super) struct Bytes {
-    path: PathBuf,
-    held: Arc<Held>,
+pub(super) struct Source {
+    file: Arc<Mutex<fs::File>>,
+    /// Bytes of the file when it was opened. No more are read.
+    pub size: u64,
+    at: u64,
 }
 
-#[derive(Debug)]
-enum Held {
-    Mapped(Mmap),
-    Read(Vec<u8>),
+impl Source {
+    pub(super) fn open(path: &Path) -> Result<Source> {
+        let (file, found) = files::open(path)?;
+        Ok(Source { file: Arc::new(Mutex::new(file)), size: found.len(), at: 0 })
+    }
+
+    /// The bytes from `from` to `to`, or to the end.
+    pub(super) fn part(&self, from: u64, to: u64) -> Result<Vec<u8>, Reason> {
+        let count = to.min(self.size).saturating_sub(from);
+        taken(Source { at: from, ..self.clone() }, count)
+    }
 }
 
-impl Bytes {
-    /// A file that nobody changes meanwhile. It is mapped, or read if it cannot be mapped.
-    pub(super) fn open(path: &Path) -> Result<Bytes> {
-        let map = || -> io::Result<Held> {
-            let file = File::open(path)?;
-            // SAFETY: the bytes must stay as they are while they are mapped. This crate writes a new file and renames
-            // it, which leaves a mapping alone. Callers must see to it that others do not change a file while it is
-            // read; if one does, the values that are read are wrong.
-            #[allow(unsafe_code)]
-            let mapped = unsafe { Mmap::map(&file) };
-            match mapped {
-                Ok(mapped) => Ok(Held::Mapped(mapped)),
-                Err(_) => Ok(Held::Read(std::fs::read(path)?)),
-            }
+impl Read for Source {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let (at, size) = (self.at, self.size);
+        let wanted = size.saturating_sub(at).min(to.len() as u64) as usize;
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(at))?;
+        let read = file.read(&mut to[..wanted])?;
+        if read == 0 && wanted > 0 {
+            let text = format!("it ends by byte {at}, and had {size} at first: leave it while it is read");
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+        }
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+            SeekFrom::End(by) => self.size.checked_add_signed(by),
         };
-        match map() {
-            Ok(held) => Ok(Bytes { path: path.into(), held: Arc::new(held) }),
-            Err(error) => Err(refused(path, format_args!("cannot read it: {error}"))),
-        }
-    }
-
-    /// An error about this file.
-    pub(super) fn refused(&self, reason: impl fmt::Display) -> Error {
-        refused(&self.path, reason)
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
     }
 }
 
-impl Deref for Bytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match &*self.held {
-            Held::Mapped(mapped) => mapped,
-            Held::Read(bytes) => bytes,
-        }
-    }
-}
-
-impl AsRef<[u8]> for Bytes {
-    fn as_ref(&self) -> &[u8] {
-        self
-    }
-}
-
-/// An error about a file.
-pub(super) fn refused(path: &Path, reason: impl fmt::Display) -> Error {
-    Error::new(ErrorKind::File, format!("{}: {reason}", path.display()))
-}
-
-/// An error of another kind, about a tensor of a file.
-pub(super) fn within(path: &Path, name: Option<&str>, error: &Error) -> Error {
-    let of = name.map(|name| format!("tensor '{name}': ")).unwrap_or_default();
-    Error::new(error.kind(), format!("{}: {of}{}", path.display(), error.message()))
-}
-
-/// Writes a file. A reader sees the old one or the new one, never a part.
-pub(super) fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
-    // A temporary file of this call alone, as others may write to the same path.
-    static CALLS: AtomicU64 = AtomicU64::new(0);
-    let call = CALLS.fetch_add(1, Ordering::Relaxed);
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.{call}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let failed = |error: io::Error| refused(path, format_args!("cannot write it: {error}"));
-    let run = || {
-        let mut file = BufWriter::new(File::create(&part).map_err(failed)?);
-        write(&mut file)?;
-        file.flush().map_err(failed)?;
-        drop(file);
-        std::fs::rename(&part, path).map_err(failed)
-    };
-    run().inspect_err(|_| {
-        let _ = std::fs::remove_file(&part);
-    })
+/// As many bytes, or all that are left.
+pub(super) fn taken(from: impl Read, count: u64) -> Result<Vec<u8>, Reason> {
+    let (mut bytes, wanted) = (Vec::new(), usize::try_from(count).unwrap_or(usize::MAX));
+    let none = |_| Error::new(ErrorKind::Memory, format!("no memory for {count} bytes"));
+    bytes.try_reserve_exact(wanted).map_err(none)?;
+    from.take(count).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

@@ -21,7 +21,8 @@ use std::path::Path;
 
 use image::{DynamicImage, ImageBuffer, ImageDecoder, ImageFormat, ImageReader, Limits};
 
-use super::file::{Bytes, refused, replace, within};
+use super::file::Source;
+use crate::files::{Reason, about, ensure, replace};
 use crate::{Device, Expr, IntoExpr, Result, Tensor};
 
 /// The most bytes that one byte of a file may become. PNG's are deflated (RFC 1951: 258 by two bits). JPEG has at least
@@ -34,6 +35,22 @@ fn most(format: ImageFormat) -> Option<u64> {
     }
 }
 
+/// Whether the markers of a JPEG end with EOI (T.81, B.1.1). The decoder takes one that was cut, and fills it up with
+/// gray. Between markers are segments, which begin with their length, and data, in which 0 follows a byte 255.
+fn is_whole(mut rest: &[u8]) -> bool {
+    let is_marker = |pair: &[u8]| pair[0] == 0xff && !matches!(pair[1], 0 | 0xff);
+    while let Some(at) = rest.windows(2).position(is_marker) {
+        let length = match (rest[at + 1], rest[at + 2..].first_chunk()) {
+            (0xd9, _) => return true,
+            // Without a segment.
+            (0x01 | 0xd0..=0xd8, _) | (_, None) => 0,
+            (_, Some(length)) => u16::from_be_bytes(*length).into(),
+        };
+        rest = rest.get(at + 2 + length..).unwrap_or_default();
+    }
+    false
+}
+
 /// The picture of a file, with its channels. Channels of more than 8 bits are rounded to 8. The content decides the
 /// format.
 ///
@@ -41,26 +58,25 @@ fn most(format: ImageFormat) -> Option<u64> {
 /// When the file cannot be read, is no picture, or the device refuses its tensor. The text names the file.
 pub fn read(path: impl AsRef<Path>, device: &Device) -> Result<Tensor<u8>> {
     let path = path.as_ref();
-    let file = Bytes::open(path)?;
-    let decoded = decode(&file).map_err(|reason| file.refused(reason))?;
-    upload(&decoded, device).map_err(|error| within(path, None, &error))
+    let read = || {
+        let file = Source::open(path)?;
+        Ok(upload(&decode(&file.part(0, file.size)?)?, device)?)
+    };
+    read().map_err(|reason: Reason| about(path.display(), reason))
 }
 
-fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
-    let told = |error: image::ImageError| error.to_string();
-    let mut reader =
-        ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+fn decode(bytes: &[u8]) -> Result<DynamicImage, Reason> {
+    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
     let format = reader.format().ok_or("its first bytes are those of no picture format")?;
+    let (count, is_cut) = (bytes.len(), format == ImageFormat::Jpeg && !is_whole(bytes));
+    ensure(!is_cut, || format!("its {count} bytes end before the end of the picture"))?;
     reader.limits(Limits::default());
-    let decoder = reader.into_decoder().map_err(told)?;
+    let decoder = reader.into_decoder()?;
     let ((width, height), takes) = (decoder.dimensions(), decoder.total_bytes());
-    if most(format).is_some_and(|most| takes > most.saturating_mul(bytes.len() as u64)) {
-        return Err(format!(
-            "a picture of {width} x {height} takes {takes} bytes, more than {} packed bytes can hold",
-            bytes.len()
-        ));
-    }
-    DynamicImage::from_decoder(decoder).map_err(told)
+    let fits = most(format).is_none_or(|most| takes <= most.saturating_mul(count as u64));
+    let picture = || format!("a picture of {width} x {height} takes {takes} bytes");
+    ensure(fits, || format!("{}, more than {count} packed bytes can hold", picture()))?;
+    Ok(DynamicImage::from_decoder(decoder)?)
 }
 
 /// Uploads a picture of the crate `image`, as [`read`] does.
@@ -144,15 +160,11 @@ pub fn picture(pixels: &Expr<u8>) -> Result<DynamicImage> {
 #[track_caller]
 pub fn write(path: impl AsRef<Path>, pixels: impl IntoExpr<u8>) -> Result<()> {
     let path = path.as_ref();
-    let failed = |error: image::ImageError| refused(path, format_args!("cannot write it: {error}"));
-    let format = ImageFormat::from_path(path).map_err(failed)?;
     let picture = picture(&pixels.into_expr())?;
-    if format == ImageFormat::Jpeg && picture.color().has_alpha() {
-        let text = format_args!(
-            "JPEG has no alpha channel: write a slice of {} channels",
-            picture.color().channel_count() - 1
-        );
-        return Err(refused(path, text));
-    }
-    replace(path, |file| picture.write_to(file, format).map_err(failed))
+    replace(path, false, |file| {
+        let (format, color) = (ImageFormat::from_path(path)?, picture.color());
+        let (fits, less) = (format != ImageFormat::Jpeg || !color.has_alpha(), color.channel_count() - 1);
+        ensure(fits, || format!("JPEG has no alpha channel: write a slice of {less} channels"))?;
+        Ok(picture.write_to(file, format)?)
+    })
 }

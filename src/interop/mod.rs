@@ -1,4 +1,5 @@
-//! Files and neighbouring crates, each behind a feature of its name that is off by default. They use public items only.
+//! Files and neighbouring crates, each behind a feature of its name that is off by default. They use public items, and
+//! what [`files`](crate::files) does.
 
 #[cfg(any(feature = "image", feature = "npy", feature = "safetensors"))]
 mod file;

@@ -1,9 +1,8 @@
 //! Files of NumPy: `.npy` of one array and `.npz` of several.
 //!
 //! Element types are those of both: bool, the integers of 8 to 64 bits, and floats of 16, 32 and 64 bits, in either
-//! byte order. NumPy has no `bf16`. Arrays in Fortran's order become views, and nothing is moved. A file is read
-//! through a mapping, so it takes memory of the process only for elements in flight. Nobody may change it meanwhile. A
-//! header is checked against the file's size before memory is taken.
+//! byte order. NumPy has no `bf16`. Arrays in Fortran's order become views, and nothing is moved. Of an archive only
+//! the requested arrays are read. A header is checked against the file's size before memory is taken.
 //!
 //! The format is that of NumPy Enhancement Proposal 1 and `numpy.lib.format`.
 //!
@@ -24,16 +23,16 @@
 //! # Ok::<(), zerostride::Error>(())
 //! ```
 
-use std::borrow::Cow;
-use std::fmt;
-use std::io::{Cursor, Read, Write};
+use std::collections::BTreeSet;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::file::{Bytes, refused, replace, within};
+use super::file::{Source, taken};
 use crate::dtype::Kind;
+use crate::files::{Reason, about, ensure, replace};
 use crate::{AnyExpr, AnyTensor, DType, Device, Error, ErrorKind, Result, Shape};
 
 /// The begin of a file.
@@ -41,6 +40,9 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The longest header that is read: NumPy's own default (`max_header_size`).
 const LONGEST: usize = 10_000;
+
+/// The longest header with what stands before its text.
+const HEAD: u64 = (MAGIC.len() + 6 + LONGEST) as u64;
 
 /// A header ends at a multiple of this many bytes.
 const ALIGN: usize = 64;
@@ -55,9 +57,13 @@ const DEFLATED: u64 = 1032;
 /// names the file.
 pub fn read(path: impl AsRef<Path>, device: &Device) -> Result<AnyTensor> {
     let path = path.as_ref();
-    let file = Bytes::open(path)?;
-    let array = Array::parse(&file, file.len() as u64).map_err(|reason| file.refused(reason))?;
-    array.upload(&file[array.start..], device).map_err(|error| within(path, None, &error))
+    let read = || {
+        let file = Source::open(path)?;
+        let array = Array::parse(&file.part(0, HEAD)?, file.size)?;
+        let start = array.start as u64;
+        array.upload(file.part(start, start + array.bytes)?, device)
+    };
+    read().map_err(|reason| about(path.display(), reason))
 }
 
 /// Writes an array, row-major, as `.npy`. The file is replaced at once.
@@ -66,7 +72,7 @@ pub fn read(path: impl AsRef<Path>, device: &Device) -> Result<AnyTensor> {
 /// When the expression has a mistake, its type is `bf16`, or the file cannot be written.
 pub fn write(path: impl AsRef<Path>, array: impl Into<AnyExpr>) -> Result<()> {
     let path = path.as_ref();
-    replace(path, |file| store(file, path, None, &array.into()))
+    replace(path, false, |file| store(file, &array.into()))
 }
 
 /// Writes arrays by name, as `.npz`, uncompressed as `numpy.savez` does. The file is replaced at once.
@@ -78,17 +84,18 @@ pub fn write_archive<A: Into<AnyExpr>>(
     arrays: impl IntoIterator<Item = (impl Into<String>, A)>,
 ) -> Result<()> {
     let path = path.as_ref();
-    replace(path, |file| {
+    replace(path, false, |file| {
         let mut zip = ZipWriter::new(file);
         let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-        let failed = |error: zip::result::ZipError| refused(path, format_args!("cannot write it: {error}"));
         for (name, array) in arrays {
             let name = name.into();
             // The size of an entry is known only when it is written.
-            zip.start_file(format!("{name}.npy"), stored.large_file(true)).map_err(failed)?;
-            store(&mut zip, path, Some(&name), &array.into())?;
+            zip.start_file(format!("{name}.npy"), stored.large_file(true))?;
+            store(&mut zip, &array.into())
+                .map_err(|reason| about(format_args!("tensor '{name}'"), reason))?;
         }
-        zip.finish().map(drop).map_err(failed)
+        zip.finish()?;
+        Ok(())
     })
 }
 
@@ -100,26 +107,31 @@ pub struct Archive {
     names: Vec<String>,
     /// Bytes of the file.
     size: u64,
-    zip: ZipArchive<Cursor<Bytes>>,
+    zip: ZipArchive<Source>,
 }
 
 impl Archive {
     /// Opens a file. Its arrays are read on demand.
     ///
     /// # Errors
-    /// When it cannot be read, or is no archive.
+    /// When it cannot be read, is no archive, or has two arrays of one name.
     pub fn open(path: impl AsRef<Path>) -> Result<Archive> {
         let path = path.as_ref();
-        let file = Bytes::open(path)?;
-        let none = |error| refused(path, format_args!("no archive of arrays: {error}"));
-        let size = file.len() as u64;
-        let zip = ZipArchive::new(Cursor::new(file)).map_err(none)?;
-        let mut names = Vec::new();
-        for name in zip.file_names() {
-            let name = name.map_err(none)?;
-            names.push(name.strip_suffix(".npy").unwrap_or(&name).to_string());
-        }
-        Ok(Archive { path: path.into(), names, size, zip })
+        let open = || {
+            let file = Source::open(path)?;
+            let size = file.size;
+            let zip = ZipArchive::new(file).map_err(|error| format!("no archive of arrays: {error}"))?;
+            let mut names = Vec::new();
+            for name in zip.file_names() {
+                let name = name?;
+                names.push(name.strip_suffix(".npy").unwrap_or(&name).to_string());
+            }
+            let alone =
+                !zip.has_duplicate_names() && names.iter().collect::<BTreeSet<_>>().len() == names.len();
+            ensure(alone, || "two of its arrays have one name".into())?;
+            Ok(Archive { path: path.into(), names, size, zip })
+        };
+        open().map_err(|reason: Reason| about(path.display(), reason))
     }
 
     /// The names of the arrays, in the order of the file.
@@ -133,46 +145,30 @@ impl Archive {
     /// When there is none, it is no array of NumPy or lacks elements, or the device refuses the tensor. The text names
     /// the file and the array.
     pub fn read(&self, name: &str, device: &Device) -> Result<AnyTensor> {
-        let refused =
-            |reason: &dyn fmt::Display| refused(&self.path, format_args!("tensor '{name}': {reason}"));
-        let Some(entry) = self.names.iter().position(|own| own == name) else {
-            return Err(refused(&format_args!(
-                "the file has no tensor of that name, but {}",
-                self.names.join(", ")
-            )));
-        };
+        self.array(name, device)
+            .map_err(|reason| about(self.path.display(), about(format_args!("tensor '{name}'"), reason)))
+    }
+
+    fn array(&self, name: &str, device: &Device) -> Result<AnyTensor, Reason> {
+        let none = || format!("the file has no tensor of that name, but {}", self.names.join(", "));
+        let entry = self.names.iter().position(|own| own == name).ok_or_else(none)?;
         // A clone is another handle of the same entries.
         let mut zip = self.zip.clone();
-        let mut entry = zip.by_index(entry).map_err(|error| refused(&error))?;
+        let mut entry = zip.by_index(entry)?;
         let (size, packed) = (entry.size(), entry.compressed_size());
-        if packed > self.size {
-            let text = format!("it claims {packed} packed bytes in a file of {}", self.size);
-            return Err(refused(&text));
-        }
-        let most = match entry.compression() {
-            CompressionMethod::Stored => packed,
-            _ => packed.saturating_mul(DEFLATED),
-        };
-        if size > most {
-            let text = format!("it claims {size} bytes, more than {packed} packed bytes can hold");
-            return Err(refused(&text));
-        }
-        let mut head = Vec::new();
-        let start = 12 + LONGEST as u64;
-        entry.by_ref().take(start).read_to_end(&mut head).map_err(|error| refused(&error))?;
-        let array = Array::parse(&head, size).map_err(|reason| refused(&reason))?;
-        let mut bytes = head.split_off(array.start);
-        let needed = array.bytes as usize;
-        if bytes.try_reserve_exact(needed.saturating_sub(bytes.len())).is_err() {
-            let text = format!("{}: tensor '{name}': no memory for {needed} bytes", self.path.display());
-            return Err(Error::new(ErrorKind::Memory, text));
-        }
+        let ratio = if entry.compression() == CompressionMethod::Stored { 1 } else { DEFLATED };
+        let text =
+            || format!("it claims {size} bytes, more than {packed} packed bytes in {} can hold", self.size);
+        ensure(size <= packed.min(self.size).saturating_mul(ratio), text)?;
+        let head = taken(&mut entry, HEAD.min(size))?;
+        let array = Array::parse(&head, size)?;
+        let mut all = head[array.start..].chain(&mut entry);
+        let bytes = taken(&mut all, array.bytes)?;
+        let count = bytes.len() as u64;
+        ensure(count == array.bytes, || format!("it has {count} of {} bytes", array.bytes))?;
         // To the end, where the archive's checksum is checked.
-        entry.take(size).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
-        if bytes.len() < needed {
-            return Err(refused(&format_args!("it has {} of {needed} bytes", bytes.len())));
-        }
-        array.upload(&bytes, device).map_err(|error| within(&self.path, Some(name), &error))
+        io::copy(&mut all.take(size), &mut io::sink())?;
+        array.upload(bytes, device)
     }
 }
 
@@ -190,7 +186,7 @@ struct Array {
 
 impl Array {
     /// Reads the header of a file, whose first bytes are `bytes`, and checks it against the file's size.
-    fn parse(bytes: &[u8], size: u64) -> Result<Array, String> {
+    fn parse(bytes: &[u8], size: u64) -> Result<Array, Reason> {
         let Some([major, _, rest @ ..]) = bytes.strip_prefix(MAGIC) else {
             return Err("it is no array of NumPy: the first bytes differ".into());
         };
@@ -198,40 +194,36 @@ impl Array {
             (1, [a, b, rest @ ..]) => (u16::from_le_bytes([*a, *b]).into(), rest),
             (2 | 3, [a, b, c, d, rest @ ..]) => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
             (1..=3, _) => return Err("it ends within its header".into()),
-            _ => return Err(format!("version {major} of NumPy's format: versions 1 to 3 are supported")),
+            _ => {
+                return Err(
+                    format!("version {major} of NumPy's format: versions 1 to 3 are supported").into()
+                );
+            }
         };
-        if length > LONGEST {
-            return Err(format!("a header of {length} bytes: the limit is {LONGEST}"));
-        }
-        let Some(header) = rest.get(..length) else {
-            return Err("it ends within its header".into());
-        };
+        ensure(length <= LONGEST, || format!("a header of {length} bytes: the limit is {LONGEST}"))?;
+        let header = rest.get(..length).ok_or("it ends within its header")?;
         let start = bytes.len() - rest.len() + length;
-        let header =
-            std::str::from_utf8(header).map_err(|error| format!("its header is no text: {error}"))?;
+        let header = str::from_utf8(header).map_err(|error| format!("its header is no text: {error}"))?;
         let (descr, fortran, shape) = Text(header).array()?;
         let (big, dtype) = element(&descr)?;
         let shape = Shape::from(shape);
         let count = shape.count().map_err(|error| error.message().to_string())?;
         let bytes = count as u128 * dtype.size() as u128;
         let there = u128::from(size).saturating_sub(start as u128);
-        if bytes > there {
-            return Err(format!("{dtype} {shape} takes {bytes} bytes, and the file has {there}"));
-        }
+        ensure(bytes <= there, || format!("{dtype} {shape} takes {bytes} bytes, and the file has {there}"))?;
         Ok(Array { dtype, big, fortran, shape, start, bytes: bytes as u64 })
     }
 
-    fn upload(&self, bytes: &[u8], device: &Device) -> Result<AnyTensor> {
-        let mut bytes = Cow::Borrowed(&bytes[..self.bytes as usize]);
-        if self.big && self.dtype.size() > 1 {
-            bytes.to_mut().chunks_exact_mut(self.dtype.size()).for_each(<[u8]>::reverse);
+    fn upload(&self, mut bytes: Vec<u8>, device: &Device) -> Result<AnyTensor, Reason> {
+        if self.big {
+            bytes.chunks_exact_mut(self.dtype.size()).for_each(<[u8]>::reverse);
         }
         if !self.fortran {
-            return device.upload_bytes(&bytes, self.dtype, &self.shape);
+            return Ok(device.upload_bytes(&bytes, self.dtype, &self.shape)?);
         }
         let turned: Shape = self.shape.iter().rev().copied().collect();
         let axes: Vec<isize> = (0..self.shape.rank() as isize).rev().collect();
-        device.upload_bytes(&bytes, self.dtype, turned)?.permute(axes).tensor()
+        Ok(device.upload_bytes(&bytes, self.dtype, turned)?.permute(axes).tensor()?)
     }
 }
 
@@ -268,10 +260,10 @@ impl<'a> Text<'a> {
     /// The type, whether the first axis varies fastest, and the lengths.
     fn array(mut self) -> Result<(String, bool, Vec<usize>), String> {
         let (mut descr, mut fortran, mut shape) = (None, None, None);
-        self.expect('{')?;
-        while !self.has('}') {
+        self.expect("{")?;
+        while !self.has("}") {
             let key = self.string()?;
-            self.expect(':')?;
+            self.expect(":")?;
             match key {
                 "descr" if self.0.trim_start().starts_with('[') => {
                     return Err("its elements are records, which no tensor has".into());
@@ -281,8 +273,8 @@ impl<'a> Text<'a> {
                 "shape" => shape = Some(self.lengths()?),
                 _ => return Err(format!("its header has an entry '{key}'")),
             }
-            if !self.has(',') {
-                self.expect('}')?;
+            if !self.has(",") {
+                self.expect("}")?;
                 break;
             }
         }
@@ -292,15 +284,15 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether a character follows. If so, it is taken.
-    fn has(&mut self, character: char) -> bool {
-        let rest = self.0.trim_start().strip_prefix(character);
+    /// Whether a text follows. If so, it is taken.
+    fn has(&mut self, text: &str) -> bool {
+        let rest = self.0.trim_start().strip_prefix(text);
         self.0 = rest.unwrap_or(self.0);
         rest.is_some()
     }
 
-    fn expect(&mut self, character: char) -> Result<(), String> {
-        if self.has(character) { Ok(()) } else { Err(self.unexpected(&format!("'{character}'"))) }
+    fn expect(&mut self, text: &str) -> Result<(), String> {
+        if self.has(text) { Ok(()) } else { Err(self.unexpected(&format!("'{text}'"))) }
     }
 
     fn unexpected(&self, wanted: &str) -> String {
@@ -309,39 +301,30 @@ impl<'a> Text<'a> {
     }
 
     fn string(&mut self) -> Result<&'a str, String> {
-        for quote in ['\'', '"'] {
-            if let Some((text, rest)) =
-                self.0.trim_start().strip_prefix(quote).and_then(|text| text.split_once(quote))
-            {
-                self.0 = rest;
-                return Ok(text);
-            }
-        }
-        Err(self.unexpected("a name"))
+        let quote = ["'", "\""].into_iter().find(|quote| self.has(quote));
+        let parts = quote.and_then(|quote| self.0.split_once(quote));
+        let (text, rest) = parts.ok_or_else(|| self.unexpected("a name"))?;
+        self.0 = rest;
+        Ok(text)
     }
 
     fn truth(&mut self) -> Result<bool, String> {
-        for (name, value) in [("True", true), ("False", false)] {
-            if let Some(rest) = self.0.trim_start().strip_prefix(name) {
-                self.0 = rest;
-                return Ok(value);
-            }
-        }
-        Err(self.unexpected("True or False"))
+        let found = ["False", "True"].into_iter().position(|name| self.has(name));
+        found.map(|at| at == 1).ok_or_else(|| self.unexpected("True or False"))
     }
 
     /// `(2, 3)`, `(2,)` or `()`; Python 2 wrote `2L`.
     fn lengths(&mut self) -> Result<Vec<usize>, String> {
         let mut all = Vec::new();
-        self.expect('(')?;
-        while !self.has(')') {
+        self.expect("(")?;
+        while !self.has(")") {
             let rest = self.0.trim_start();
             let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
             let (number, rest) = rest.split_at(digits);
             all.push(number.parse().map_err(|_| self.unexpected("a length"))?);
             self.0 = rest.strip_prefix('L').unwrap_or(rest);
-            if !self.has(',') {
-                self.expect(')')?;
+            if !self.has(",") {
+                self.expect(")")?;
                 break;
             }
         }
@@ -350,13 +333,10 @@ impl<'a> Text<'a> {
 }
 
 /// Writes a header and elements.
-fn store(to: &mut dyn Write, path: &Path, name: Option<&str>, array: &AnyExpr) -> Result<()> {
-    let about = |error: Error| within(path, name, &error);
-    let (dtype, shape) = (array.dtype().map_err(about)?, array.shape().map_err(about)?);
-    let Some(letters) = letters(dtype) else {
-        let error = Error::new(ErrorKind::Type, format!("{dtype} is no type of NumPy's: cast it to f32"));
-        return Err(about(error));
-    };
+fn store(to: &mut dyn Write, array: &AnyExpr) -> Result<(), Reason> {
+    let (dtype, shape) = (array.dtype()?, array.shape()?);
+    let none = || Error::new(ErrorKind::Type, format!("{dtype} is no type of NumPy's: cast it to f32"));
+    let letters = letters(dtype).ok_or_else(none)?;
     let order = if dtype.size() == 1 { '|' } else { '<' };
     let mut lengths: String = shape.iter().map(|n| format!("{n}, ")).collect();
     lengths.truncate(lengths.len().saturating_sub(if shape.rank() == 1 { 1 } else { 2 }));
@@ -366,10 +346,7 @@ fn store(to: &mut dyn Write, path: &Path, name: Option<&str>, array: &AnyExpr) -
     let end = (before + header.len() + 1).next_multiple_of(ALIGN);
     header.extend(std::iter::repeat_n(' ', end - before - header.len() - 1));
     header.push('\n');
-    let bytes = array.to_bytes().map_err(about)?;
     let length = (header.len() as u16).to_le_bytes();
-    [MAGIC, &[1, 0], &length, header.as_bytes(), &bytes]
-        .into_iter()
-        .try_for_each(|part| to.write_all(part))
-        .map_err(|error| refused(path, format_args!("cannot write it: {error}")))
+    let parts = [MAGIC, &[1, 0], &length, header.as_bytes(), &array.to_bytes()?];
+    Ok(parts.into_iter().try_for_each(|part| to.write_all(part))?)
 }

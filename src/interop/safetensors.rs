@@ -1,8 +1,7 @@
 //! Files of safetensors: tensors by name, with their types, `bf16` and `f16` included.
 //!
-//! A file is mapped, so a part of a large file is read without the rest. Nobody may change it meanwhile. Its header is
-//! checked against the file's size before memory is taken. The format is that of
-//! <https://github.com/huggingface/safetensors>.
+//! Only the header and the requested tensors are read. The header is checked against the file's size before memory is
+//! taken. The format is that of <https://github.com/huggingface/safetensors>.
 //!
 //! ```
 //! use zerostride::{Device, bf16, safetensors};
@@ -20,18 +19,24 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
-use serde_json::Value;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
-use super::file::{Bytes, refused, replace, within};
+use super::file::Source;
+use crate::files::{Reason, about, ensure, replace};
 use crate::{AnyExpr, AnyTensor, DType, Device, Result, Shape};
 
 /// The longest header of the format.
 const LONGEST: u64 = 100_000_000;
+
+/// Bytes before the header: its length.
+const BEFORE: u64 = size_of::<u64>() as u64;
 
 /// Text of the header beside the tensors.
 const TEXTS: &str = "__metadata__";
@@ -40,9 +45,9 @@ const TEXTS: &str = "__metadata__";
 #[derive(Debug)]
 pub struct File {
     path: PathBuf,
-    bytes: Bytes,
+    file: Source,
     /// The begin of the elements.
-    start: usize,
+    start: u64,
     tensors: BTreeMap<String, TensorInfo>,
     texts: BTreeMap<String, String>,
 }
@@ -55,23 +60,24 @@ impl File {
     /// the tensor if there is one.
     pub fn open(path: impl AsRef<Path>) -> Result<File> {
         let path = path.as_ref();
-        let bytes = Bytes::open(path)?;
-        let (start, header) = header(&bytes).map_err(|reason| bytes.refused(reason))?;
-        let mut entries: BTreeMap<String, Value> = serde_json::from_slice(header)
-            .map_err(|error| bytes.refused(format_args!("its header is no list of tensors: {error}")))?;
-        let texts = match entries.remove(TEXTS).map(serde_json::from_value) {
-            None => BTreeMap::new(),
-            Some(texts) => texts.map_err(|error| {
-                bytes.refused(format_args!(
-                    "the __metadata__ of its header has values that are no texts: {error}"
-                ))
-            })?,
-        };
-        let size = bytes.len() - start;
+        File::parse(path).map_err(|reason| about(path.display(), reason))
+    }
+
+    fn parse(path: &Path) -> Result<File, Reason> {
+        let file = Source::open(path)?;
+        let text = header(&file)?;
+        // Each entry stays as it is written until its name tells what it is to be.
+        let Entries(mut entries): Entries<&RawValue> = serde_json::from_slice(&text)
+            .map_err(|error| format!("its header is no list of tensors: {error}"))?;
+        let texts = entries.remove(TEXTS).map_or("{}", RawValue::get);
+        let Entries(texts) = serde_json::from_str(texts).map_err(|error| {
+            format!("the __metadata__ of its header has values that are no texts: {error}")
+        })?;
+        let start = BEFORE + text.len() as u64;
+        let size = file.size - start;
         let mut tensors = BTreeMap::new();
         for (name, entry) in entries {
-            let info = entry_of(entry, size)
-                .map_err(|reason| bytes.refused(format_args!("tensor '{name}': {reason}")))?;
+            let info = entry_of(entry, size).map_err(|reason| format!("tensor '{name}': {reason}"))?;
             tensors.insert(name, info);
         }
         // Tensors follow each other and fill the file.
@@ -79,19 +85,13 @@ impl File {
         order.sort_by_key(|(_, info)| info.data_offsets);
         let mut end = 0;
         for (name, info) in order {
-            if info.data_offsets.0 != end {
-                let text = format!(
-                    "tensor '{name}': it begins at byte {} of the elements, and the tensor before it ends at {end}",
-                    info.data_offsets.0
-                );
-                return Err(bytes.refused(text));
-            }
-            end = info.data_offsets.1;
+            let (from, to) = info.data_offsets;
+            let begin = || format!("tensor '{name}': it begins at byte {from} of the elements");
+            ensure(from == end, || format!("{}, and the tensor before it ends at {end}", begin()))?;
+            end = to;
         }
-        if end != size {
-            return Err(bytes.refused(format_args!("its tensors take {end} bytes, and the file has {size}")));
-        }
-        Ok(File { path: path.into(), bytes, start, tensors, texts })
+        ensure(end as u64 == size, || format!("its tensors take {end} bytes, and the file has {size}"))?;
+        Ok(File { path: path.into(), file, start, tensors, texts })
     }
 
     /// The names of the tensors, in order.
@@ -110,18 +110,19 @@ impl File {
     /// When there is none, this crate lacks its element type, or the device refuses the tensor. The text names the file
     /// and the tensor.
     pub fn read(&self, name: &str, device: &Device) -> Result<AnyTensor> {
-        let refused = |reason: String| self.bytes.refused(format_args!("tensor '{name}': {reason}"));
-        let Some(info) = self.tensors.get(name) else {
-            let all: Vec<&str> = self.names().take(10).collect();
-            return Err(refused(format!("the file has no tensor of that name, but {}", all.join(", "))));
-        };
-        let Some((dtype, _)) = TYPES.iter().find(|(_, own)| *own == info.dtype) else {
-            return Err(refused(format!("this crate has no element type {}", info.dtype)));
-        };
+        self.tensor(name, device)
+            .map_err(|reason| about(self.path.display(), about(format_args!("tensor '{name}'"), reason)))
+    }
+
+    fn tensor(&self, name: &str, device: &Device) -> Result<AnyTensor, Reason> {
+        let all = || self.names().take(10).collect::<Vec<_>>().join(", ");
+        let none = || format!("the file has no tensor of that name, but {}", all());
+        let info = self.tensors.get(name).ok_or_else(none)?;
+        let none = || format!("this crate has no element type {}", info.dtype);
+        let (dtype, _) = TYPES.iter().find(|(_, own)| *own == info.dtype).ok_or_else(none)?;
         let (from, to) = info.data_offsets;
-        let bytes = &self.bytes[self.start + from..self.start + to];
-        let tensor = device.upload_bytes(bytes, *dtype, info.shape.as_slice());
-        tensor.map_err(|error| within(&self.path, Some(name), &error))
+        let bytes = self.file.part(self.start + from as u64, self.start + to as u64)?;
+        Ok(device.upload_bytes(&bytes, *dtype, info.shape.as_slice())?)
     }
 }
 
@@ -142,34 +143,54 @@ const TYPES: [(DType, Dtype); 13] = [
     (DType::Bool, Dtype::BOOL),
 ];
 
-/// The begin of the elements, and the header.
-fn header(bytes: &[u8]) -> Result<(usize, &[u8]), String> {
-    let Some((length, rest)) = bytes.split_first_chunk() else {
-        return Err(format!("{} bytes are no file of safetensors", bytes.len()));
-    };
-    let length = u64::from_le_bytes(*length);
-    if length > LONGEST {
-        return Err(format!("a header of {length} bytes, where at most {LONGEST} are allowed"));
+/// Entries by name, none of which stands twice.
+struct Entries<T>(BTreeMap<String, T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+    type Value = Self;
+
+    fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text.write_str("entries by name")
     }
-    match rest.get(..length as usize) {
-        Some(header) => Ok((bytes.len() - rest.len() + header.len(), header)),
-        None => Err(format!("a header of {length} bytes, and {} are there", rest.len())),
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some(name) = map.next_key::<String>()? {
+            if self.0.contains_key(&name) {
+                return Err(A::Error::custom(format_args!("two entries have the name '{name}'")));
+            }
+            self.0.insert(name, map.next_value()?);
+        }
+        Ok(self)
     }
 }
 
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(Entries(BTreeMap::new()))
+    }
+}
+
+/// The text of a header.
+fn header(file: &Source) -> Result<Vec<u8>, Reason> {
+    let Some(length) = file.part(0, BEFORE)?.first_chunk().copied().map(u64::from_le_bytes) else {
+        return Err(format!("{} bytes are no file of safetensors", file.size).into());
+    };
+    let (there, header) = (file.size - BEFORE, format!("a header of {length} bytes"));
+    ensure(length <= LONGEST, || format!("{header}, where at most {LONGEST} are allowed"))?;
+    ensure(length <= there, || format!("{header}, and {there} are there"))?;
+    file.part(BEFORE, BEFORE + length)
+}
+
 /// A tensor of a header, checked against the bytes of all elements.
-fn entry_of(entry: Value, size: usize) -> Result<TensorInfo, String> {
-    let info: TensorInfo = serde_json::from_value(entry).map_err(|error| error.to_string())?;
+fn entry_of(entry: &RawValue, size: u64) -> Result<TensorInfo, Reason> {
+    let info: TensorInfo = serde_json::from_str(entry.get())?;
     let (from, to) = info.data_offsets;
-    if from > to || to > size {
-        return Err(format!("its elements are bytes {from} to {to} of {size}"));
-    }
-    let shape = Shape::from(info.shape.as_slice());
+    let is_inside = from <= to && to as u64 <= size;
+    ensure(is_inside, || format!("its elements are bytes {from} to {to} of {size}"))?;
+    let (dtype, shape, has) = (info.dtype, Shape::from(info.shape.as_slice()), to - from);
     let count = shape.count().map_err(|error| error.message().to_string())?;
-    let needed = (count as u128 * info.dtype.bitsize() as u128).div_ceil(8);
-    if needed != (to - from) as u128 {
-        return Err(format!("{} {shape} takes {needed} bytes, and it has {}", info.dtype, to - from));
-    }
+    let takes = (count as u128 * dtype.bitsize() as u128).div_ceil(8);
+    ensure(takes == has as u128, || format!("{dtype} {shape} takes {takes} bytes, and it has {has}"))?;
     Ok(info)
 }
 
@@ -181,45 +202,41 @@ pub fn write<A: Into<AnyExpr>>(
     path: impl AsRef<Path>,
     tensors: impl IntoIterator<Item = (impl Into<String>, A)>,
 ) -> Result<()> {
-    let path = path.as_ref();
-    let mut all: Vec<(String, DType, AnyExpr)> = Vec::new();
-    for (name, tensor) in tensors {
-        let (name, tensor) = (name.into(), tensor.into());
-        let dtype = tensor.dtype().map_err(|error| within(path, Some(&name), &error))?;
-        if name == TEXTS || all.iter().any(|(other, ..)| *other == name) {
-            return Err(refused(path, format_args!("the name '{name}' is taken already")));
+    replace(path.as_ref(), false, |file| {
+        let named = |name: &str, reason: Reason| about(format_args!("tensor '{name}'"), reason);
+        let mut all: Vec<(String, DType, AnyExpr)> = Vec::new();
+        for (name, tensor) in tensors {
+            let (name, tensor) = (name.into(), tensor.into());
+            let dtype = tensor.dtype().map_err(|error| named(&name, error.into()))?;
+            let is_free = name != TEXTS && all.iter().all(|(other, ..)| *other != name);
+            ensure(is_free, || format!("the name '{name}' is taken already"))?;
+            all.push((name, dtype, tensor));
         }
-        all.push((name, dtype, tensor));
-    }
-    // The widest first, so that all are aligned, as the format's own writer does.
-    all.sort_by(|(a, left, _), (b, right, _)| right.size().cmp(&left.size()).then(a.cmp(b)));
-    let mut end = 0;
-    let mut infos = Vec::new();
-    for (name, dtype, tensor) in &all {
-        let about = |error| within(path, Some(name), &error);
-        let shape = tensor.shape().map_err(about)?;
-        let bytes = shape.count().map_err(about)?.checked_mul(dtype.size());
-        let Some(to) = bytes.and_then(|bytes| bytes.checked_add(end)) else {
-            return Err(refused(path, format_args!("tensor '{name}': its size overflows")));
-        };
-        let Some((_, own)) = TYPES.iter().find(|(of, _)| of == dtype) else {
-            return Err(refused(path, format_args!("tensor '{name}': the format has no {dtype}")));
-        };
-        infos
-            .push((name.clone(), TensorInfo { dtype: *own, shape: shape.to_vec(), data_offsets: (end, to) }));
-        end = to;
-    }
-    let failed = |reason: &dyn std::fmt::Display| refused(path, format_args!("cannot write it: {reason}"));
-    let metadata = Metadata::new(None, infos).map_err(|error| failed(&error))?;
-    let mut header = serde_json::to_vec(&metadata).map_err(|error| failed(&error))?;
-    header.resize(header.len().next_multiple_of(size_of::<u64>()), b' ');
-    replace(path, |file| {
-        let put = |file: &mut dyn Write, bytes: &[u8]| file.write_all(bytes).map_err(|error| failed(&error));
-        put(file, &(header.len() as u64).to_le_bytes())?;
-        put(file, &header)?;
+        // The widest first, so that all are aligned, as the format's own writer does.
+        all.sort_by(|(a, left, _), (b, right, _)| right.size().cmp(&left.size()).then(a.cmp(b)));
+        let mut infos = Vec::new();
+        for (name, dtype, tensor) in &all {
+            let from = infos.last().map_or(0, |(_, info): &(_, TensorInfo)| info.data_offsets.1);
+            let info = info(*dtype, tensor, from).map_err(|reason| named(name, reason))?;
+            infos.push((name.clone(), info));
+        }
+        let mut header = serde_json::to_vec(&Metadata::new(None, infos)?)?;
+        header.resize(header.len().next_multiple_of(size_of::<u64>()), b' ');
+        file.write_all(&(header.len() as u64).to_le_bytes())?;
+        file.write_all(&header)?;
         for (name, _, tensor) in &all {
-            put(file, &tensor.to_bytes().map_err(|error| within(path, Some(name), &error))?)?;
+            file.write_all(&tensor.to_bytes().map_err(|error| named(name, error.into()))?)?;
         }
         Ok(())
     })
+}
+
+/// The entry of a tensor whose elements begin at a byte.
+fn info(dtype: DType, tensor: &AnyExpr, from: usize) -> Result<TensorInfo, Reason> {
+    let shape = tensor.shape()?;
+    let to = shape.count()?.checked_mul(dtype.size()).and_then(|bytes| bytes.checked_add(from));
+    let to = to.ok_or("its size overflows")?;
+    let own =
+        TYPES.iter().find(|(of, _)| *of == dtype).ok_or_else(|| format!("the format has no {dtype}"))?.1;
+    Ok(TensorInfo { dtype: own, shape: shape.to_vec(), data_offsets: (from, to) })
 }

@@ -1,90 +1,15 @@
 //! Files of NumPy, the package safetensors and Pillow, arrays of any strides, and files with false claims.
 //! `tests/data/files/make.py` made the files.
 
-use std::alloc::{GlobalAlloc, System};
-use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::common::on_every_device;
+use crate::scratch::{Folder, Scratch, asked, checksum, file, message, refused};
 use ndarray::{Array3, ArrayD, Axis, IxDyn, ShapeBuilder, Slice, s};
 use zerostride::{
     AnyExpr, AnyTensor, Broadcast, DType, Device, ErrorKind, Expr, Layout, Result, Shape, bf16, f16, image,
     npy, safetensors,
 };
-
-fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/files").join(name)
-}
-
-/// The system's allocator, which notes the largest request of a thread.
-struct Asking;
-
-thread_local! {
-    static MOST: Cell<usize> = const { Cell::new(0) };
-}
-
-impl Asking {
-    fn note(size: usize) {
-        let _ = MOST.try_with(|most| most.set(most.get().max(size)));
-    }
-}
-
-// SAFETY: each call is passed on as it is; noting its size touches no memory of the allocator's.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Asking {
-    unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
-        Asking::note(layout.size());
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: std::alloc::Layout) -> *mut u8 {
-        Asking::note(layout.size());
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: std::alloc::Layout, size: usize) -> *mut u8 {
-        Asking::note(size);
-        unsafe { System.realloc(at, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: std::alloc::Layout) {
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ASKING: Asking = Asking;
-
-/// The message of an error, before which no more memory was asked for than the file has, and what parsers take.
-fn refused<T>(file: &Scratch, read: impl FnOnce(&Path) -> Result<T>) -> String {
-    let size = std::fs::metadata(&file.0).unwrap().len() as usize;
-    MOST.set(0);
-    let error = message(read(&file.0));
-    let most = MOST.get();
-    assert!(most <= size + (256 << 10), "{most} bytes were asked for, of a file of {size}: {error}");
-    error
-}
-
-/// A file of this test's own.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        Scratch(std::env::temp_dir().join(format!("zerostride-interop-{}-{name}", std::process::id())))
-    }
-
-    fn of(name: &str, bytes: &[u8]) -> Scratch {
-        let scratch = Scratch::new(name);
-        std::fs::write(&scratch.0, bytes).unwrap();
-        scratch
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
 
 /// The types under NumPy's names, and the files' content for each.
 const NAMES: [(&str, DType); 12] = [
@@ -198,13 +123,6 @@ fn arrays_are_written_as_numpy_writes_them() {
     });
 }
 
-fn message<T>(result: Result<T>) -> String {
-    match result {
-        Ok(_) => panic!("no error"),
-        Err(error) => error.message().to_string(),
-    }
-}
-
 /// A file of version 1 with this header and a number of bytes of elements.
 fn npy_with(header: &str, elements: usize) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
@@ -308,32 +226,39 @@ fn arrays_that_lie_are_refused() {
     );
 }
 
-/// Open files are mapped, and only requested parts are read.
-#[cfg(target_os = "linux")]
+/// A part of a large file takes memory for that part alone.
 #[test]
-fn files_are_mapped() {
-    let is_mapped = |name: &str| std::fs::read_to_string("/proc/self/maps").unwrap().contains(name);
+fn parts_are_read_alone() {
     let device = Device::cpu();
     let x = device.zeros::<f32>([1 << 20]).unwrap();
-    let (npz, tensors) = (Scratch::new("mapped.npz"), Scratch::new("mapped.safetensors"));
+    let (npz, tensors) = (Scratch::new("parts.npz"), Scratch::new("parts.safetensors"));
     npy::write_archive(&npz.0, [("large", x.expr()), ("small", x.slice(0, ..4))]).unwrap();
     safetensors::write(&tensors.0, [("large", x.expr()), ("small", x.slice(0, ..4))]).unwrap();
-    MOST.set(0);
-    let archive = npy::Archive::open(&npz.0).unwrap();
-    let file = safetensors::File::open(&tensors.0).unwrap();
-    assert!(is_mapped("mapped.npz") && is_mapped("mapped.safetensors"));
-    for small in [archive.read("small", &device), file.read("small", &device)] {
-        assert_eq!(small.unwrap().to_vec::<f32>().unwrap(), [0.0; 4]);
+    let read = || {
+        let (archive, file) =
+            (npy::Archive::open(&npz.0).unwrap(), safetensors::File::open(&tensors.0).unwrap());
+        [archive.read("small", &device), file.read("small", &device)]
+    };
+    let (small, memory) = asked(read);
+    assert!(small.into_iter().all(|small| small.unwrap().to_vec::<f32>().unwrap() == [0.0; 4]));
+    assert!(memory.held < 256 << 10, "{memory:?}");
+    // A whole one is held while it is uploaded, and a copy of it is the tensor.
+    for read in [
+        &(|| npy::Archive::open(&npz.0).unwrap().read("large", &device)) as &dyn Fn() -> Result<AnyTensor>,
+        &|| safetensors::File::open(&tensors.0).unwrap().read("large", &device),
+    ] {
+        let (large, memory) = asked(read);
+        assert_eq!(large.unwrap().shape(), &[1 << 20]);
+        assert!(memory.held < (8 << 20) + (256 << 10), "{memory:?}");
     }
-    assert!(MOST.get() < 1 << 20, "{} bytes of a file were read", MOST.get());
-    drop((archive, file));
-    assert!(!is_mapped("mapped.npz") && !is_mapped("mapped.safetensors"));
 }
 
 #[test]
 fn mistakes_leave_files_as_they_were() {
     let device = Device::cpu();
-    let own = Scratch::of("kept.npy", b"before");
+    let folder = Folder::new("mistakes");
+    let own = Scratch(folder.0.join("kept.npy"));
+    std::fs::write(&own.0, b"before").unwrap();
     let x = device.upload(&[1.0_f32, 2.0], [2]).unwrap();
     let error = npy::write(&own.0, x.cast::<bf16>()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Type);
@@ -347,11 +272,7 @@ fn mistakes_leave_files_as_they_were() {
     assert_eq!(std::fs::read(&own.0).unwrap(), b"before");
     let error = npy::write(Path::new("/nowhere/at/all.npy"), x.expr()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::File);
-    let folder = own.0.parent().unwrap();
-    let left =
-        std::fs::read_dir(folder).unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let prefix = own.0.file_name().unwrap().to_str().unwrap();
-    assert_eq!(left.filter(|name| name.starts_with(prefix)).count(), 1);
+    assert_eq!(folder.names(), ["kept.npy"]);
 }
 
 /// A reader sees the whole file of one of the writers.
@@ -370,10 +291,7 @@ fn several_write_one_file() {
             let (x, path) = (of(value), &own.0);
             scope.spawn(move || (0..30).for_each(|_| npy::write(path, &x).unwrap()));
         }
-        // Windows lets no one replace a file that a reader has mapped.
-        if cfg!(not(windows)) {
-            (0..60).for_each(|_| is_whole());
-        }
+        (0..60).for_each(|_| is_whole());
     });
     is_whole();
 }
@@ -475,9 +393,16 @@ fn tensors_that_lie_are_refused() {
         let path = lie.0.display().to_string();
         assert_eq!(refused(&lie, |path| safetensors::File::open(path)), format!("{path}: {expected}"));
     }
-    let deep = with(&format!("{{\"w\":{}", "[".repeat(1_000_000)), 0);
-    let deep = Scratch::of("deep.safetensors", &deep);
-    assert!(refused(&deep, |path| safetensors::File::open(path)).contains("recursion limit exceeded"));
+    // Each depth is text until a tensor is to be there.
+    let (opened, closed) = ("[".repeat(1_000_000), "]".repeat(1_000_000));
+    for (text, reason) in [
+        (format!("{{\"w\":{opened}"), "its header is no list of tensors: EOF while parsing a list"),
+        (format!("{{\"w\":{opened}{closed}}}"), "tensor 'w': expected value"),
+    ] {
+        let deep = Scratch::of("deep.safetensors", &with(&text, 0));
+        let error = refused(&deep, |path| safetensors::File::open(path));
+        assert!(error.contains(reason), "{error}");
+    }
     let eighths = safetensors::File::open(file("float8.safetensors")).unwrap();
     let error = message(eighths.read("eighths", &device));
     assert!(
@@ -528,12 +453,10 @@ fn pictures_that_lie_are_refused() {
         assert_eq!(std::fs::read(&own.0).unwrap(), b"before");
     }
     let mut lie = std::fs::read(file("gray.png")).unwrap();
-    // Width and height, with the checksum of what then stands there (ISO 3309).
+    // Width and height, with the checksum of what then stands there.
     lie[16..24].copy_from_slice(&[0, 0, 0x3a, 0x98, 0, 0, 0x3a, 0x98]);
-    let crc = lie[12..29].iter().fold(!0_u32, |crc, &byte| {
-        (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))
-    });
-    lie[29..33].copy_from_slice(&(!crc).to_be_bytes());
+    let sum = checksum(&lie[12..29]);
+    lie[29..33].copy_from_slice(&sum.to_be_bytes());
     let size = lie.len();
     let own = Scratch::of("lie.png", &lie);
     let error = refused(&own, |path| image::read(path, &device));

@@ -16,6 +16,14 @@ mod ends;
 mod errors;
 mod eval_all;
 mod fast;
+#[cfg(all(
+    feature = "image",
+    feature = "ndarray",
+    feature = "npy",
+    feature = "safetensors",
+    feature = "serde"
+))]
+mod files;
 mod floors;
 mod fma;
 mod functions;
@@ -55,6 +63,14 @@ mod reductions_bits;
 mod rules;
 mod scattering;
 mod schedule;
+#[cfg(all(
+    feature = "image",
+    feature = "ndarray",
+    feature = "npy",
+    feature = "safetensors",
+    feature = "serde"
+))]
+mod scratch;
 mod sliding;
 mod sorting;
 mod strict;
