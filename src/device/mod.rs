@@ -193,15 +193,22 @@ impl Device {
     /// wrote them, and makes the directory if it is missing. Returns whether the backend can do so: Vulkan can. Each
     /// adapter and driver has a file of its own. A damaged file is ignored.
     ///
+    /// Drivers trust compiled kernels, so only the user may write them. On Unix a made directory has mode 0700, its files
+    /// have 0600, and a directory or a file that others own or can write is refused. Directories above it are not
+    /// checked. On Windows, name a directory in the user's own, such as one in `%LOCALAPPDATA%`, which others cannot
+    /// write by default.
+    ///
     /// # Errors
-    /// When the directory cannot be made.
+    /// When the directory cannot be made or written, or it or a file in it may be another user's.
     ///
     /// ```
+    /// use std::env;
     /// use zerostride::Device;
     ///
     /// let device = Device::open()?;
-    /// let directory = std::env::temp_dir().join("zerostride-example");
-    /// device.cache_pipelines(&directory)?;
+    /// let home = env::home_dir().unwrap_or_default();
+    /// let cache = env::var_os("XDG_CACHE_HOME").map_or(home.join(".cache"), Into::into);
+    /// device.cache_pipelines(cache.join("my-program"))?;
     /// let x = device.full([4], 2.0_f32)?;
     /// assert_eq!((&x * 3.0).to_vec()?, [6.0; 4]);
     /// device.save_pipelines()?;

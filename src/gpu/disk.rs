@@ -1,12 +1,13 @@
 //! Compiled pipelines in files, on backends that export them: today Vulkan.
 
-use std::fs;
+use std::fs::{self, DirBuilder, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::connection::Connection;
-use crate::error::{Result, bail};
+use crate::error::Result;
+use crate::files::{self, Reason, about, ensure};
 
 /// The begin of a file, before the checksum.
 const MAGIC: &[u8] = b"zerostride pipelines 1\n";
@@ -31,53 +32,79 @@ fn intact(bytes: &[u8], identity: u64) -> Option<&[u8]> {
     (u64::from_le_bytes(*checksum) == hash((identity, data))).then_some(data)
 }
 
+/// Refuses a folder or a file that others can write. `own` is a file that this process made. Elsewhere than on Unix, a
+/// folder inside of a user's own is that user's by default.
+#[cfg_attr(not(unix), allow(unused_variables))]
+fn is_own(found: &Metadata, own: &Metadata) -> Result<(), Reason> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let (owner, user, mode) = (found.uid(), own.uid(), found.mode() & 0o777);
+        let who = format!("it belongs to user {owner} with mode {mode:o}, and only user {user} may write it");
+        ensure(owner == user && mode & 0o022 == 0, || format!("{who}: remove it, or name another folder"))?;
+    }
+    Ok(())
+}
+
+/// Makes a folder of the user's own. Returns the metadata of a file that this process made in it.
+fn own_folder(directory: &Path) -> Result<Metadata, Reason> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(directory)?;
+    let (part, file) = files::part(&directory.join("probe"), true)?;
+    let own = file.metadata();
+    fs::remove_file(part)?;
+    let own = own?;
+    is_own(&fs::metadata(directory)?, &own)?;
+    Ok(own)
+}
+
+/// The bytes of a file of the user's own, none if it is missing.
+fn read(file: &Path, own: &Metadata) -> Result<Vec<u8>, Reason> {
+    let mut bytes = Vec::new();
+    if file.exists() {
+        let (mut file, found) = files::open(file)?;
+        is_own(&found, own)?;
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
 impl DiskCache {
     /// The cache of a directory, with the data of an earlier process. `None` if the backend has no cache.
     pub(super) fn open(connection: &Connection, directory: &Path) -> Result<Option<DiskCache>> {
         if !connection.has(wgpu::Features::PIPELINE_CACHE) {
             return Ok(None);
         }
-        if let Err(error) = fs::create_dir_all(directory) {
-            bail!(File, "cannot keep pipelines in {}: {error}", directory.display());
-        }
+        let told = |path: &Path, reason| about(path.display(), about("cannot keep pipelines there", reason));
+        let own = own_folder(directory).map_err(|reason| told(directory, reason))?;
         let info = connection.device.adapter_info();
         let identity = hash((info.vendor, info.device, info.name, info.driver, info.driver_info));
         let file = directory.join(format!("{identity:016x}.pipelines"));
-        let bytes = fs::read(&file).unwrap_or_else(|error| {
-            if error.kind() != io::ErrorKind::NotFound {
-                log::warn!("cannot read {}: {error}", file.display());
-            }
-            Vec::new()
-        });
+        let bytes = read(&file, &own).map_err(|reason| told(&file, reason))?;
         let data = intact(&bytes, identity);
         if data.is_none() && !bytes.is_empty() {
             log::warn!("{} is of another version or damaged: it is written anew", file.display());
         }
         let descriptor = wgpu::PipelineCacheDescriptor { label: Some("zerostride"), data, fallback: true };
-        // SAFETY: the data must be what `get_data` returned for the same adapter. Only `save` writes files of this
-        // magic. The name and the checksum cover the adapter and its driver, and the checksum covers every byte. wgpu
-        // and the driver check their own headers too.
+        // SAFETY: the data must be what `get_data` returned. `save` writes that and nothing else. The checksum finds
+        // damage, and the name another adapter or driver. Neither has a key, so neither stops a forger. On Unix only
+        // this user, or the system's, can have written the opened file: its owner and its mode were checked after it
+        // was opened, whatever the folders above. On Windows, callers name a folder of the user's own, as
+        // `Device::cache_pipelines` tells them. Against programs of the same user there is no proof: they can change
+        // this program itself.
         #[allow(unsafe_code)]
         let create = || unsafe { connection.device.create_pipeline_cache(&descriptor) };
         let (cache, _) = connection.tried("a cache of pipelines", create)?;
         Ok(Some(DiskCache { file, identity, cache }))
     }
 
-    /// Writes the pipelines that were compiled since. A reader sees the old file or the new one, never a part.
+    /// Writes the pipelines that were compiled since.
     pub(super) fn save(&self) -> Result<()> {
         let Some(data) = self.cache.get_data() else { return Ok(()) };
         let checksum = hash((self.identity, data.as_slice())).to_le_bytes();
-        let part = self.file.with_extension(format!("{}.part", std::process::id()));
-        let write = || -> io::Result<()> {
-            fs::write(&part, [MAGIC, &checksum, &data].concat())?;
-            fs::rename(&part, &self.file)
-        };
-        match write() {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                let _ = fs::remove_file(&part);
-                bail!(File, "cannot write pipelines to {}: {error}", self.file.display())
-            }
-        }
+        let parts = [MAGIC, &checksum, &data];
+        files::replace(&self.file, true, |file| Ok(parts.iter().try_for_each(|part| file.write_all(part))?))
     }
 }

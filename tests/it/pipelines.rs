@@ -1,7 +1,7 @@
 //! Compiled pipelines: few are kept, the next process loads them from disk, and no state of the file does harm.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::common::depth::depth;
 use crate::common::{alone, found, found_in_turn, open};
@@ -82,6 +82,51 @@ fn a_directory_that_cannot_be_is_an_error() {
         assert_eq!(error.kind(), ErrorKind::File, "{error}");
     }
     fs::remove_file(&directory.0).unwrap();
+}
+
+/// Pipelines go to the driver as they are, so nobody else may have written them.
+#[cfg(unix)]
+#[test]
+fn what_others_can_write_is_refused() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let set = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    for adapter in found().filter(|adapter| adapter.backend == "vulkan") {
+        let directory = Directory::new("pipelines-of-others");
+        assert!(compile(&adapter, &directory));
+        let file = directory.file();
+        assert_eq!((mode(&directory.0), mode(&file)), (0o700, 0o600));
+        let device = open(&adapter);
+        let refused = |path: &Path, what: &str| {
+            let error = device.cache_pipelines(&directory.0).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::File, "{error}");
+            let begin = format!("{}: cannot keep pipelines there: it belongs to user ", path.display());
+            let is_told = error.message().starts_with(&begin) && error.message().contains(what);
+            assert!(is_told, "{error}");
+        };
+        for (path, own) in [(&directory.0, 0o700), (&file, 0o600)] {
+            for more in [0o022, 0o020, 0o002, 0o077] {
+                set(path, own | more);
+                refused(path, &format!(" with mode {:o}, and only user ", own | more));
+            }
+            // Others may read, as directories and files of older versions let them.
+            set(path, own | own >> 3 & 0o055 | 0o044);
+            assert!(device.cache_pipelines(&directory.0).unwrap());
+            set(path, own);
+        }
+        // Only the system's user can give a file away.
+        for path in [&file, &directory.0] {
+            if chown(path, Some(12345), None).is_ok() {
+                refused(path, "user 12345");
+                chown(path, Some(0), None).unwrap();
+            } else {
+                let error = device.cache_pipelines("/").unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::File, "{error}");
+            }
+        }
+        assert!(compile(&adapter, &directory));
+    }
 }
 
 /// A device that is tuned as a GPU plans as for a GPU.
