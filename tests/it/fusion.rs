@@ -1,8 +1,5 @@
 //! Random expressions: every device, the CPU path among them, has the results of the naive evaluator, `common::naive`.
 
-#[path = "../../benches/common/progress.rs"]
-mod progress;
-
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -12,7 +9,7 @@ use crate::common::depth::depth;
 use crate::common::draw::{Size, case};
 use crate::common::shrink::shrink;
 use crate::common::{check_kernels, devices, in_turn, options, test_limits};
-use progress::Progress;
+use crate::progress::Progress;
 use zerostride::{Adapter, Device, reductions};
 
 /// Fails with a shrunk case if a device has another result than the oracle.

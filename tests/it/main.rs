@@ -3,6 +3,8 @@
 // A part of the helpers is for tests/process.
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../../benches/common/progress.rs"]
+mod progress;
 #[allow(dead_code)] // the example prints what tests only compare
 #[path = "../../examples/conformance/suite/mod.rs"]
 mod suite;
@@ -46,6 +48,14 @@ mod layout;
 mod lookup;
 mod loops;
 mod memory;
+#[cfg(all(
+    feature = "image",
+    feature = "ndarray",
+    feature = "npy",
+    feature = "safetensors",
+    feature = "serde"
+))]
+mod mutated;
 mod nearest;
 mod opening;
 mod operations;
