@@ -20,11 +20,6 @@ pub(crate) fn about(what: impl fmt::Display, reason: impl Into<Reason>) -> Error
     }
 }
 
-/// An error unless something holds.
-pub(crate) fn ensure(holds: bool, reason: impl FnOnce() -> String) -> Result<(), Reason> {
-    if holds { Ok(()) } else { Err(reason().into()) }
-}
-
 /// The metadata of a regular file. Other kinds have no size, and may have no end.
 fn regular(found: Metadata) -> io::Result<Metadata> {
     let other = "it is a directory, a pipe or a device, and no regular file";
@@ -43,7 +38,8 @@ pub(crate) fn open(path: &Path) -> Result<(File, Metadata)> {
     open().map_err(|error: io::Error| about("cannot read it", error))
 }
 
-/// A new file beside another, of a name that nobody can foresee. A `private` one is the user's alone.
+/// A new file beside another, of a name that nobody can foresee. A `private` one is the user's alone, on Unix.
+#[cfg_attr(not(unix), allow(unused_variables))]
 pub(crate) fn part(beside: &Path, private: bool) -> io::Result<(PathBuf, File)> {
     let number = RandomState::new().build_hasher().finish();
     let path = beside.with_file_name(format!(".zerostride-{number:016x}.part"));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::connection::Connection;
 use crate::error::Result;
-use crate::files::{self, Reason, about, ensure};
+use crate::files::{self, Reason, about};
 
 /// The begin of a file, before the checksum.
 const MAGIC: &[u8] = b"zerostride pipelines 1\n";
@@ -40,8 +40,10 @@ fn is_own(found: &Metadata, own: &Metadata) -> Result<(), Reason> {
     {
         use std::os::unix::fs::MetadataExt;
         let (owner, user, mode) = (found.uid(), own.uid(), found.mode() & 0o777);
-        let who = format!("it belongs to user {owner} with mode {mode:o}, and only user {user} may write it");
-        ensure(owner == user && mode & 0o022 == 0, || format!("{who}: remove it, or name another folder"))?;
+        if owner != user || mode & 0o022 != 0 {
+            let own = format!("user {owner} with mode {mode:o}, and only user {user} may write it");
+            return Err(format!("it belongs to {own}: remove it, or name another folder").into());
+        }
     }
     Ok(())
 }

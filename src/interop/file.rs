@@ -58,6 +58,11 @@ impl Seek for Source {
     }
 }
 
+/// An error unless something holds.
+pub(super) fn ensure(holds: bool, reason: impl FnOnce() -> String) -> Result<(), Reason> {
+    if holds { Ok(()) } else { Err(reason().into()) }
+}
+
 /// As many bytes, or all that are left.
 pub(super) fn taken(from: impl Read, count: u64) -> Result<Vec<u8>, Reason> {
     let (mut bytes, wanted) = (Vec::new(), usize::try_from(count).unwrap_or(usize::MAX));

@@ -21,8 +21,8 @@ use std::path::Path;
 
 use image::{DynamicImage, ImageBuffer, ImageDecoder, ImageFormat, ImageReader, Limits};
 
-use super::file::Source;
-use crate::files::{Reason, about, ensure, replace};
+use super::file::{Source, ensure};
+use crate::files::{Reason, about, replace};
 use crate::{Device, Expr, IntoExpr, Result, Tensor};
 
 /// The most bytes that one byte of a file may become. PNG's are deflated (RFC 1951: 258 by two bits). JPEG has at least

@@ -30,9 +30,9 @@ use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::file::{Source, taken};
+use super::file::{Source, ensure, taken};
 use crate::dtype::Kind;
-use crate::files::{Reason, about, ensure, replace};
+use crate::files::{Reason, about, replace};
 use crate::{AnyExpr, AnyTensor, DType, Device, Error, ErrorKind, Result, Shape};
 
 /// The begin of a file.

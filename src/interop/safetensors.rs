@@ -28,8 +28,8 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::file::Source;
-use crate::files::{Reason, about, ensure, replace};
+use super::file::{Source, ensure};
+use crate::files::{Reason, about, replace};
 use crate::{AnyExpr, AnyTensor, DType, Device, Result, Shape};
 
 /// The longest header of the format.
