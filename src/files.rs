@@ -29,9 +29,13 @@ fn regular(found: Metadata) -> io::Result<Metadata> {
 /// Opens a regular file to be read.
 pub(crate) fn open(path: &Path) -> Result<(File, Metadata)> {
     let open = || {
-        // Before it is opened, as opening a pipe waits for a writer. Afterwards, as the name may be another file's then.
+        // Before it is opened, as opening a device may change it. Afterwards, as the name may be another file's then, such
+        // as a pipe's, for whose writer no open waits.
         regular(fs::metadata(path)?)?;
-        let file = File::open(path)?;
+        let mut options = OpenOptions::new();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+        let file = options.read(true).open(path)?;
         let found = regular(file.metadata()?)?;
         Ok((file, found))
     };
@@ -50,6 +54,15 @@ pub(crate) fn part(beside: &Path, private: bool) -> io::Result<(PathBuf, File)> 
     Ok((path, file))
 }
 
+/// A temporary file, which is gone when this is dropped: renamed, or removed after an error or a panic.
+struct Part(PathBuf);
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
 /// Writes a file. A reader sees the old one or the new one, never a part, even if the system stops. A symbolic link
 /// stays, and the file that it names is replaced. The file's mode stays too, unless it becomes `private`.
 pub(crate) fn replace(
@@ -66,19 +79,17 @@ pub(crate) fn replace(
             found => Some(regular(found?)?),
         };
         let (part, file) = part(&target, private || old.is_some())?;
-        let fill = || {
-            #[cfg(unix)]
-            if let Some(old) = old.filter(|_| !private) {
-                file.set_permissions(old.permissions())?;
-            }
-            let mut file = BufWriter::new(file);
-            write(&mut file)?;
-            file.flush()?;
-            file.get_ref().sync_all()?;
-            drop(file);
-            Ok(fs::rename(&part, &target)?)
-        };
-        fill().inspect_err(|_| drop(fs::remove_file(&part)))
+        let part = Part(part);
+        #[cfg(unix)]
+        if let Some(old) = old.filter(|_| !private) {
+            file.set_permissions(old.permissions())?;
+        }
+        let mut file = BufWriter::new(file);
+        write(&mut file)?;
+        file.flush()?;
+        file.get_ref().sync_all()?;
+        drop(file);
+        Ok(fs::rename(&part.0, &target)?)
     };
     replace().map_err(|reason: Reason| match reason.is::<Error>() {
         true => about(path.display(), reason),

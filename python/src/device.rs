@@ -1,17 +1,13 @@
-//! Python's devices. A device has a name before it is opened, is opened once in a process, and does not survive a fork.
+//! Python's devices. A device has a name before it is opened, and is opened once in a process.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zerostride::{DEVICE_VARIABLE, DType};
 
 use crate::error::raised;
 use crate::wait::wait;
-
-/// Whether a parent process had opened a device before it forked this process.
-static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// The devices by name.
 static SLOTS: Mutex<Vec<Arc<Slot>>> = Mutex::new(Vec::new());
@@ -29,14 +25,6 @@ pub(crate) struct Slot {
 
 fn slots() -> MutexGuard<'static, Vec<Arc<Slot>>> {
     SLOTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Marks opened devices as lost. The child of a fork has the parent's memory, but neither its threads nor its connections
-/// to drivers.
-#[pyfunction]
-pub(crate) fn after_fork() {
-    let opened = DEFAULT.opened.get().is_some() || slots().iter().any(|slot| slot.opened.get().is_some());
-    FORKED.fetch_or(opened, Ordering::Relaxed);
 }
 
 impl Slot {
@@ -57,11 +45,6 @@ impl Slot {
 
     /// The device, opened if it is not yet.
     pub(crate) fn device(&self, py: Python<'_>) -> PyResult<&zerostride::Device> {
-        if FORKED.load(Ordering::Relaxed) {
-            return Err(PyRuntimeError::new_err(
-                "this process was forked after a device was opened, and a device does not survive a fork: start processes by spawn (multiprocessing.set_start_method(\"spawn\"))",
-            ));
-        }
         if let Some(device) = self.opened.get() {
             return Ok(device);
         }

@@ -22,7 +22,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<device::Device>()?;
     module.add_class::<host::Host>()?;
     module.add_function(wrap_pyfunction!(device::adapters, module)?)?;
-    module.add_function(wrap_pyfunction!(device::after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(device::device_variable, module)?)?;
     module.add_function(wrap_pyfunction!(index::written, module)?)?;
     module.add_function(wrap_pyfunction!(operators::call, module)?)?;

@@ -11,7 +11,6 @@ it, ``bool``, ``float``, conversion to NumPy) evaluates its expression, in one k
  [0.26894143 0.7310586 ]]
 """
 
-import os as _os
 import typing as _typing
 
 from . import _core
@@ -35,9 +34,6 @@ from . import _methods, lib as lib, linalg as linalg, random as random
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
-
-if hasattr(_os, "register_at_fork"):
-    _os.register_at_fork(after_in_child=_core.after_fork)
 
 # A type checker that saw `__getattr__` would accept every name.
 if _typing.TYPE_CHECKING:

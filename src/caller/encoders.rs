@@ -44,7 +44,8 @@ impl<T: Element> Expr<T> {
     /// order](Device::from_wgpu) of everything else is that of submissions. Nothing waits for the device.
     ///
     /// Temporaries of the work live until it has run, or the encoder is dropped. The encoder must be of the
-    /// destination's device, and no pass of it may be open.
+    /// destination's device, and no pass of it may be open. wgpu does not tell the device of an encoder, so this crate
+    /// cannot check it. Of another one, wgpu reports the mistake to that device, when the encoder is finished.
     ///
     /// # Errors
     /// As [`Tensor::assign`](crate::Tensor::assign), and on the CPU path; nothing is encoded then.

@@ -52,23 +52,16 @@ fn einsum(equation: &str, operands: &[AnyExpr]) -> Result<AnyExpr> {
         Some((inputs, output)) => (inputs, Some(output)),
         None => (equation, None),
     };
-    let is_known = |c: char| c.is_ascii_alphabetic() || c.is_whitespace() || ",.->".contains(c);
-    if let Some(c) = equation.chars().find(|&c| !is_known(c)) {
-        bail!(
-            Shape,
-            "einsum \"{equation}\": '{c}' is no label, which are letters, and none of the signs `,` `->` `...`"
-        );
-    }
     let terms: Vec<&str> = inputs.split(',').collect();
-    if terms.len() != operands.len() {
-        bail!(Shape, "einsum \"{equation}\" has {} terms and got {} operands", terms.len(), operands.len());
-    }
     let mut all: Vec<Labelled> = Vec::new();
     let mut every: Vec<Label> = Vec::new();
     for (text, operand) in terms.iter().zip(operands) {
         let labels = term(equation, text, Some(operand.shape()?.rank()), 0)?;
         every.extend(&labels);
         all.push(call.labelled(operand, labels));
+    }
+    if terms.len() != operands.len() {
+        bail!(Shape, "einsum \"{equation}\" has {} terms and got {} operands", terms.len(), operands.len());
     }
     let (order, result) = labels(equation, output, &every)?;
     agree(equation, &all)?;

@@ -696,14 +696,8 @@ fn mistakes() {
     assert_eq!(of("ab,abd->"), "einsum \"ab,abd->\": \"ab\" has 2 labels for an operand of 3 axes");
     assert_eq!(of("abc,aef->z"), "einsum \"abc,aef->z\": the result has label 'z', which no operand has");
     assert_eq!(of("abc,aef->aa"), "einsum \"abc,aef->aa\": the result has label 'a' twice");
-    assert_eq!(
-        of("a1c,aef->a"),
-        "einsum \"a1c,aef->a\": '1' is no label, which are letters, and none of the signs `,` `->` `...`"
-    );
-    assert_eq!(
-        of("a b c; aef"),
-        "einsum \"a b c; aef\": ';' is no label, which are letters, and none of the signs `,` `->` `...`"
-    );
+    assert_eq!(of("a1c,aef->a"), "einsum \"a1c,aef->a\": '1' is no label, which are letters");
+    assert_eq!(of("a b c; aef"), "einsum \"a b c; aef\": ';' is no label, which are letters");
     let (bools, ints) = (AnyExpr::from(x.eq(&x)), AnyExpr::from(x.cast::<i32>()));
     let message = bools.matmul(&bools).eval().unwrap_err().message().to_string();
     assert_eq!(message, "matmul takes floats and integers, not bool: cast first");
