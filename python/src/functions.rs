@@ -1,6 +1,5 @@
 //! The core's functions other than operators, which the package's Python functions call.
 
-use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use zerostride::{AnyExpr, Broadcast, ReduceOptions, compositions, operations, reductions};
@@ -13,29 +12,20 @@ use crate::operators::{constant, scalar, weak};
 
 type Object<'py> = Bound<'py, PyAny>;
 
-/// Elements from a buffer of bytes in row-major order.
+/// Elements from bytes in row-major order. They are Python's `bytes`, because nobody writes to those while the upload reads
+/// them without the interpreter's lock.
 #[pyfunction]
 #[pyo3(signature = (bytes, dtype, shape, device=None))]
 fn upload(
     py: Python<'_>,
-    bytes: PyBuffer<u8>,
+    bytes: &[u8],
     dtype: &Object<'_>,
     shape: Vec<usize>,
     device: Option<&Object<'_>>,
 ) -> PyResult<Array> {
     let (slot, dtype) = (slot(device)?, dtype::parse(dtype)?);
     let device = slot.device(py)?.clone();
-    if !bytes.is_c_contiguous() {
-        return Err(PyValueError::new_err("a buffer to be read must lie in one piece, row by row"));
-    }
-    // SAFETY: the buffer is contiguous, has `length` bytes, and lives until the end of this function. If another
-    // thread of Python writes it meanwhile, elements have the old or the new value, as in a copy by NumPy.
-    #[allow(unsafe_code)]
-    let elements = match bytes.len_bytes() {
-        0 => &[],
-        length => unsafe { std::slice::from_raw_parts(bytes.buf_ptr().cast::<u8>(), length) },
-    };
-    let tensor = py.detach(|| device.upload_bytes(elements, dtype, shape)).map_err(raised)?;
+    let tensor = py.detach(|| device.upload_bytes(bytes, dtype, shape)).map_err(raised)?;
     Ok(Array::of(tensor, slot))
 }
 

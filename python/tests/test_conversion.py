@@ -8,6 +8,7 @@ import pytest
 from conftest import FLOATS, INTEGERS, same
 
 import zerostride as zs
+from zerostride import _core
 
 
 @pytest.mark.parametrize("dtype", [zs.bool, *INTEGERS, *FLOATS])
@@ -20,10 +21,13 @@ def test_there_and_back(dtype, shape):
         same(pickle.loads(pickle.dumps(x, protocol)), elements)
 
 
-def test_layouts_of_numpy():
-    elements = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
-    for view in (elements.T, elements[::-1, ::2], np.asfortranarray(elements), elements.astype(">i2"), elements[..., 1]):
-        same(zs.asarray(view), view.astype(np.int16))
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int16])
+def test_layouts_of_numpy(dtype):
+    elements = np.arange(24).reshape(2, 3, 4).astype(dtype)
+    views = [elements.T, elements[::-1, ::2], np.asfortranarray(elements), elements[..., 1], np.broadcast_to(elements[0], (2, 3, 4))]
+    unaligned = np.frombuffer(b"\0" + elements.tobytes(), dtype, offset=1)
+    for view in (*views, unaligned, elements.astype(elements.dtype.newbyteorder(">"))):
+        same(zs.asarray(view), view.astype(dtype))
 
 
 def test_pickles_out_of_band():
@@ -103,6 +107,14 @@ def test_buffers():
     same(zs.asarray(array.array("h", [1, 2, 3])), np.int16([1, 2, 3]))
     same(zs.asarray(memoryview(b"\x01\x02")), np.uint8([1, 2]))
     same(zs.asarray(bytearray(b"\x01\x02"), dtype=zs.int32), np.int32([1, 2]))
+
+
+def test_an_upload_reads_no_memory_that_others_may_write():
+    x = np.arange(4, dtype=np.float32)
+    for shared in (x, x.view(np.uint8), bytearray(16), memoryview(bytes(16))):
+        with pytest.raises(TypeError):
+            _core.upload(shared, x.dtype, x.shape)
+    assert np.asarray(_core.upload(x.tobytes(), x.dtype, x.shape)).tolist() == [0, 1, 2, 3]
 
 
 def test_numbers_have_the_default_types():

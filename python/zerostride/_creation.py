@@ -36,8 +36,8 @@ def upload(array, device=None):
     if not array.size:
         # Nothing to move, and no device to open for it.
         return _core.full(array.shape, 0, array.dtype, device)
-    flat = np.asarray(array, order="C").reshape(-1).view(np.uint8)
-    return _core.upload(flat, array.dtype, array.shape, device)
+    # A copy, because another thread may write to the array during the upload.
+    return _core.upload(array.tobytes(), array.dtype, array.shape, device)
 
 
 def on_host(x):

@@ -72,8 +72,7 @@ def _to_device(self, device, /, *, stream=None):
 
 def _rebuild(elements, dtype, shape):
     _sizeof.make_known()
-    array = np.frombuffer(elements, dtype=np.uint8) if len(memoryview(elements)) else np.empty(0, np.uint8)
-    return _core.upload(array, dtype, shape)
+    return _core.upload(bytes(elements), dtype, shape)
 
 
 def _reduce_ex(self, protocol):
