@@ -302,21 +302,39 @@ fn the_reference_does_not_use_the_planner() {
     }
 }
 
-/// The unsafe code that has no other form: a call of wgpu, three uses of the processor's instructions, and four choices of
-/// wider instructions by the processor's features. Each says why it is sound.
+/// The unsafe code that has no other form, with its number for each file: a call of wgpu, three uses of the processor's
+/// instructions, four choices of wider instructions by the processor's features, a function that the system calls after a
+/// fork, a buffer for Python, and what PyO3 generates. Each says why it is sound: a call by a comment, a function in its
+/// documentation.
 #[test]
 fn unsafe_calls_are_few_and_say_why() {
-    for (_, path, text) in modules() {
-        let text = text.replace("[allow(unsafe_code)]", "");
+    let mut files = Vec::new();
+    for package in ["", "python", "web", "web/bindgen", "web/conformance"] {
+        // An archive of a registry has the crate alone.
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(package).join("src");
+        if package.is_empty() || root.exists() {
+            sources(&root, &mut files);
+        }
+    }
+    files.retain(|path| !path.iter().any(|part| part == "tests"));
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        let text = without_tests(&text);
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let words = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
+        // What the lint `unsafe_code` allows is counted itself. Other lints are about unsafe code.
+        let found = words.filter(|word| word.starts_with("unsafe") && *word != "unsafe_code").count();
         let allowed = match () {
             () if path.ends_with("gpu/disk.rs") => 1,
+            () if path.ends_with("device/fork.rs") => 1,
             () if path.ends_with("cpu/lines.rs") => 5,
             () if path.ends_with("vectors.rs") => 2,
+            () if path.ends_with("python/src/host.rs") => 2,
+            () if path.ends_with("python/src/operators.rs") => 1,
             () => 0,
         };
-        assert_eq!(text.matches("unsafe").count(), allowed, "unsafe code in {}", path.display());
-        let text = fs::read_to_string(&path).unwrap();
-        let comments = without_tests(&text).matches("// SAFETY:").count();
-        assert_eq!(comments, allowed, "{}", path.display());
+        assert_eq!(found, allowed, "unsafe code in {}", path.display());
+        let reasons = text.matches("// SAFETY:").count() + text.matches("/// # Safety\n").count();
+        assert_eq!(reasons, allowed, "{}", path.display());
     }
 }
