@@ -7,7 +7,8 @@ export class Kernel {
     this.plan = plan;
     this.held = null;
     $('explained').textContent = plan.text;
-    $('svg').innerHTML = plan.svg;
+    // An image, because the picture has a style of its own, which the page's policy refuses in the page.
+    $('svg').replaceChildren(el('img', { src: `data:image/svg+xml,${encodeURIComponent(plan.svg)}`, alt: 'The layouts and the kernel of the explanation' }));
     $('kernel-about').textContent = plan.wgsl
       ? 'Point at an operand, here or in the table, to see its lines; press to keep them.'
       : 'The CPU path runs no kernel. On WebGPU, its WGSL stands here.';

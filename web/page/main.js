@@ -12,6 +12,9 @@ const PARTS = {
   bits: () => import('./bits.js'),
 };
 
+/** The part that the address names, or the playground. */
+const asked = () => state.choice('part', Object.keys(PARTS));
+
 /** The state that the parts share. `page` is the module's object. */
 const context = { page: null, table: [], opened: 0, lost };
 const parts = {};
@@ -66,7 +69,6 @@ function check() {
 }
 
 async function show(name) {
-  if (!(name in PARTS)) name = 'playground';
   for (const part of Object.keys(PARTS)) {
     $(part).hidden = part !== name;
     const tab = $(`tab-${part}`);
@@ -110,10 +112,10 @@ async function begin() {
     await open();
     await show(shown);
   });
-  state.changed(() => show(state.get('part', 'playground')));
+  state.changed(() => show(asked()));
   setInterval(check, 500);
   // A browser that draws and computes on one device draws first, so the parts appear with the first result.
-  await show(state.get('part', 'playground')).finally(() => { $('main').hidden = false; });
+  await show(asked()).finally(() => { $('main').hidden = false; });
   // For tests.
   globalThis.zerostride = context;
   document.documentElement.dataset.ready = 'true';

@@ -37,7 +37,8 @@ let moved = 0;
 let isNew = true;
 let figured = 0;
 
-const value = (name) => Number(state.get(name, SLIDERS[name].start));
+const value = (name) => state.number(name, SLIDERS[name]);
+const map = () => state.choice('map', Object.keys(MAPS));
 
 /** 256 colours, interpolated between a few. */
 function spread(colours) {
@@ -73,7 +74,7 @@ function build() {
       el('select', { id: 'map', onchange: (event) => {
         state.set({ map: event.target.value === 'night' ? '' : event.target.value });
         apply();
-      } }, Object.keys(MAPS).map((name) => el('option', { value: name, selected: name === state.get('map', 'night') }, name))),
+      } }, Object.keys(MAPS).map((name) => el('option', { value: name, selected: name === map() }, name))),
       el('p', {}, el('button', { type: 'button', id: 'reset', onclick: reset }, 'Reset'))),
     el('div', { className: 'side' },
       el('div', { className: 'card', id: 'shown' },
@@ -203,7 +204,7 @@ function apply() {
   try {
     const sliders = ['vignette', 'colours', 'normalized', 'sharpness', 'red', 'green', 'blue'].map(value);
     own.set(new Float32Array([2 ** value('exposure'), ...sliders]));
-    own.colours(spread(MAPS[state.get('map', 'night')] ?? MAPS.night));
+    own.colours(spread(MAPS[map()]));
     isNew = true;
   } catch (error) {
     failed(error);
@@ -260,7 +261,7 @@ function figures(now) {
 }
 
 /** For tests: the canvas's pixels and the times of frames. */
-export const seen = () => ({ costs: [...costs], frames: frames.length, picture: own, map: spread(MAPS[state.get('map', 'night')] ?? MAPS.night) });
+export const seen = () => ({ costs: [...costs], frames: frames.length, picture: own, map: spread(MAPS[map()]) });
 
 export function hide() {
   running = false;
@@ -279,10 +280,11 @@ export async function show(shared) {
     $(`slider-${name}`).value = value(name);
     $(`slider-${name}-value`).textContent = `${value(name)}${unit}`;
   }
+  $('map').value = map();
   if (opened !== shared.opened || !own) {
     opened = shared.opened;
     open();
-  }
+  } else apply();
   $('pause').setAttribute('aria-pressed', 'false');
   if (!running) {
     running = true;

@@ -39,9 +39,9 @@ function fill() {
   $('axis-field').hidden = !['paddle', 'pdpd'].includes(typed('rule'));
   $('axes-field').hidden = typed('rule') !== 'explicit';
   const all = rows();
-  const own = [...$('operand-rows').children];
-  if (own.map((row) => row.dataset.name).join() !== all.map((row) => row.name).join()) {
-    $('operand-rows').replaceChildren(...all.map(operandRow));
+  const own = [...$('rows').children];
+  if (own.length !== all.length || own.some((row, i) => row.dataset.name !== all[i].name)) {
+    $('rows').replaceChildren(...all.map(operandRow));
   } else {
     all.forEach((row, i) => {
       const input = own[i].querySelector('input');
@@ -188,6 +188,7 @@ function point(i) {
 }
 
 function fields() {
+  $('typed').addEventListener('submit', (event) => event.preventDefault());
   for (const id of ['expression', 'axis', 'axes']) {
     $(id).addEventListener('input', () => {
       state.set({ [id]: $(id).value || ' ', element: '' });
@@ -213,7 +214,7 @@ function fields() {
   $('operation-list').replaceChildren(...list);
   examples($('examples'), (changes) => {
     state.set({ axis: '', axes: '', element: '', ...changes });
-    $('operand-rows').replaceChildren();
+    $('rows').replaceChildren();
     update(true);
   });
 }

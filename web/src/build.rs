@@ -6,6 +6,9 @@ use zerostride::{
 
 use crate::grammar::{Index, Mistake, Term, What};
 
+/// The most elements of a part. The page shows no more, and an address may hold any expression.
+pub(crate) const MOST: usize = 1 << 16;
+
 /// The rule between operands.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Rule {
@@ -135,7 +138,7 @@ impl Builder<'_> {
                 return Err(wrong(format!("{name} of what?")));
             };
             let axis = |term: &Term| match term.what {
-                What::Whole(axis) => Ok(axis as isize),
+                What::Whole(axis) => Ok(narrow(axis)),
                 _ => Err(Mistake { text: "an axis is a whole number".into(), at: term.at.clone() }),
             };
             let axes = rest.iter().map(axis).collect::<std::result::Result<Vec<_>, _>>()?;
@@ -150,7 +153,7 @@ impl Builder<'_> {
             let What::Whole(axis) = terms[1].what else {
                 return Err(wrong("index takes a part and an axis".into()));
             };
-            return Ok(self.expr(&terms[0])?.index(axis as isize));
+            return Ok(self.expr(&terms[0])?.index(narrow(axis)));
         }
         if name == "windows" {
             counts(3)?;
@@ -222,7 +225,15 @@ fn typed(value: &Value, dtype: DType) -> AnyExpr {
 }
 
 fn checked(expr: &AnyExpr, term: &Term) -> Result<()> {
-    shape(expr, term).map(drop)
+    let shape = shape(expr, term)?;
+    let count = shape.iter().try_fold(1_usize, |n, &length| n.checked_mul(length));
+    match count.is_some_and(|n| n <= MOST) {
+        true => Ok(()),
+        false => {
+            let text = format!("{shape} has more than the {MOST} elements that this page computes");
+            Err(Mistake { text, at: term.at.clone() }.into())
+        }
+    }
 }
 
 fn shape(expr: &AnyExpr, term: &Term) -> Result<Shape> {
@@ -250,6 +261,9 @@ fn refusal(rule: &Broadcast, a: &Shape, b: &Shape, error: &zerostride::Error) ->
         Broadcast::Explicit { axes } => [axes.clone(), from(0, b)],
         _ => [at_end(a), at_end(b)],
     };
+    // The page draws a column for each axis, and an axis of the rule may be any number.
+    let is_far = places.iter().flatten().any(|&place| place >= a.rank() + b.rank());
+    let places = if is_far { [at_end(a), at_end(b)] } else { places };
     Refusal { shapes: [a.clone(), b.clone()], places, axis: error.axis() }
 }
 
@@ -262,6 +276,11 @@ fn constant(name: &str) -> Option<Scalar> {
         "false" => Scalar::from(false),
         _ => return None,
     })
+}
+
+/// A number of a text as an axis or an index, which have 32 bits in a page. None is as large as the ends.
+fn narrow(number: i64) -> isize {
+    number.clamp(isize::MIN as i64, isize::MAX as i64) as isize
 }
 
 /// An element type by its name.
@@ -285,13 +304,12 @@ fn sliced(expr: AnyExpr, indexes: &[Index]) -> AnyExpr {
                 axis += 1;
             }
             Index::At(at) => {
-                let at = at as isize;
-                let at = if at < 0 { at + length as isize } else { at };
-                expr = expr.slice(axis, at..at + 1).squeeze(axis);
+                let at = narrow(if at < 0 { at + length } else { at });
+                expr = expr.slice(axis, at..at.saturating_add(1)).squeeze(axis);
             }
             Index::Steps(start, end, step) if step > 0 => {
                 let (start, end) = (clamped(start.unwrap_or(0), 0), clamped(end.unwrap_or(length), 0));
-                expr = expr.slice_step(axis, start..end.max(start), step as isize);
+                expr = expr.slice_step(axis, start..end.max(start), narrow(step));
                 axis += 1;
             }
             Index::Steps(start, end, step) => {
@@ -301,7 +319,7 @@ fn sliced(expr: AnyExpr, indexes: &[Index]) -> AnyExpr {
                     |bound: Option<i64>| bound.map(|bound| clamped(bound, -1)).filter(|&bound| bound >= 0);
                 let start = bound(start).map_or(Unbounded, Included);
                 let end = bound(end).map_or(Unbounded, Excluded);
-                expr = expr.slice_step(axis, (start, end), step as isize);
+                expr = expr.slice_step(axis, (start, end), narrow(step));
                 axis += 1;
             }
         }

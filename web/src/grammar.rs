@@ -107,13 +107,14 @@ pub(crate) fn operands(text: &str) -> Result<Vec<Declared>> {
         while !reader.takes("]") {
             reader.spaces();
             let start = reader.at;
-            match reader.whole()? {
-                Some(n) if n >= 0 => shape.push(n as usize),
-                Some(_) => {
-                    return Err(Mistake { text: "a length is 0 or more".into(), at: start..reader.at });
-                }
-                None => return Err(reader.wants("a length or ]")),
-            }
+            let Some(length) = reader.whole()? else { return Err(reader.wants("a length or ]")) };
+            let at = start..reader.at;
+            // A page's lengths have 32 bits.
+            let wrong = |_| {
+                let text = format!("{length} is no length: lengths are from 0 to {}", usize::MAX);
+                Mistake { text, at }
+            };
+            shape.push(usize::try_from(length).map_err(wrong)?);
             if !reader.takes(",") && reader.next() != Some(']') {
                 return Err(reader.wants(", or ]"));
             }

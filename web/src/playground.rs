@@ -4,12 +4,9 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 use zerostride::{AnyExpr, AnyTensor, DType, Device, Error, Explain, Result};
 
-use crate::build::{Builder, Refusal, Rule, Wrong, dtype};
+use crate::build::{Builder, MOST, Refusal, Rule, Wrong, dtype};
 use crate::grammar::{self, Mistake};
 use crate::js;
-
-/// The most elements that are computed and shown. For larger results only layouts are shown.
-const MOST: usize = 1 << 16;
 
 /// The typed text.
 pub(crate) struct Typed<'a> {
@@ -86,14 +83,6 @@ impl Typed<'_> {
         }
         let builder = Builder { operands: &operands, rule };
         let expr = builder.build(&term).map_err(|wrong| Failure { field: "expression", wrong })?;
-        let count = expr.shape()?.iter().try_fold(1_usize, |n, &length| n.checked_mul(length));
-        if count.is_none_or(|n| n > MOST) {
-            let text = format!(
-                "the result {} has more than the {MOST} elements that this page shows",
-                expr.shape()?
-            );
-            return Err(Failure::of("expression", text));
-        }
         Ok(Made { operands, expr })
     }
 }

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve } from '../serve.js';
+import { anyAddress } from './address.js';
 import { launch } from './browser.js';
 
 const [site, screenshots] = process.argv.slice(2);
@@ -29,6 +30,7 @@ async function open(hash = '', { width = 1600, scheme = 'light', before } = {}) 
   });
   // The devices that the page opens, so that one can be lost.
   await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', (event) => console.error(`${event.blockedURI} against ${event.violatedDirective}`));
     globalThis.devices = [];
     const request = globalThis.GPUAdapter?.prototype.requestDevice;
     if (request) {
@@ -144,6 +146,36 @@ const tests = {
     await acts(page, () => page.fill('#operand-b', '[3]'));
     await acts(page, () => page.fill('#expression', 'a - b'));
     assert.equal(await text(page, '#verdict'), 'f32 [2, 3]');
+    await page.context().close();
+  },
+
+  async 'an address may hold any text'() {
+    await anyAddress({ open, acts, settled, address, messages });
+  },
+
+  async 'the policy refuses scripts of a text, styles and other hosts'() {
+    const page = await open();
+    await settled(page);
+    const outcome = await page.evaluate(async () => {
+      const refused = [];
+      addEventListener('securitypolicyviolation', (event) => refused.push(event.effectiveDirective));
+      const add = (name, properties) => document.body.append(Object.assign(document.createElement(name), properties));
+      add('script', { textContent: 'globalThis.executed = "a script"' });
+      add('style', { textContent: 'body { display: none }' });
+      add('div', { innerHTML: '<img src="none.png" onerror="globalThis.executed = \'a handler\'">' });
+      add('iframe', { src: 'icon.svg' });
+      // In a task of the page, as the browser lets a debugger run any text.
+      setTimeout(() => { try { new Function('globalThis.executed = "a text"')(); } catch { /* as the policy wants it */ } });
+      await fetch('http://127.0.0.2:9/').catch(() => {});
+      await new Promise((resolve) => { setTimeout(resolve, 500); });
+      return { executed: globalThis.executed, refused: [...new Set(refused)].sort(), display: getComputedStyle(document.body).display !== 'none' };
+    });
+    assert.deepEqual(outcome, {
+      executed: undefined, display: true,
+      refused: ['connect-src', 'frame-src', 'script-src', 'script-src-attr', 'script-src-elem', 'style-src-elem'],
+    });
+    // The browser reports each in its console.
+    messages.length = 0;
     await page.context().close();
   },
 

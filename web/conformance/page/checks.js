@@ -8,6 +8,7 @@ const say = (line) => {
 };
 addEventListener('unhandledrejection', ({ reason }) => say(`WRONG nobody heard of: ${reason}`));
 addEventListener('error', ({ message }) => say(`WRONG ${message}`));
+addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => say(`WRONG ${blockedURI} against ${violatedDirective}`));
 
 // While setMemory(false) holds, buffers of more than 1 MiB are not there: they are what a device gives that has no
 // memory for them, and their scopes say so.

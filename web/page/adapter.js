@@ -1,0 +1,2 @@
+// Starts WebGPU in the browser while the module loads.
+navigator.gpu?.requestAdapter();
