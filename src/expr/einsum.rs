@@ -217,8 +217,8 @@ impl Pairs {
         let of = |own: &[(Label, usize)], label: Label| {
             own.binary_search_by_key(&label, |&(other, _)| other).ok().map(|k| own[k].1)
         };
-        let own = a.iter().map(|&(label, n)| of(b, label).map_or(n, |m| n.max(m)));
-        let more = b.iter().filter(|&&(label, _)| of(a, label).is_none()).map(|&(_, n)| n);
+        let own = a.iter().map(|&(label, n)| n.max(of(b, label).unwrap_or(1)));
+        let more = b.iter().filter(|&&(label, _)| of(a, label).is_none()).map(|&(_, n)| n.max(1));
         Some(own.chain(more).fold(1, usize::saturating_mul))
     }
 
@@ -277,5 +277,59 @@ impl<T: Numeric> Expr<T> {
     pub fn einsum<E: IntoExpr<T>>(equation: &str, operands: impl IntoIterator<Item = E>) -> Expr<T> {
         let operands: Vec<AnyExpr> = operands.into_iter().map(|operand| operand.into_expr().any).collect();
         Expr::face(AnyExpr::einsum(equation, &operands))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::DType;
+
+    /// The pair with the fewest multiplications, of equals the leftmost, found by trying all.
+    fn tried(all: &[Option<Labelled>]) -> Option<(usize, usize)> {
+        let mut best = None::<(usize, usize, usize)>;
+        for (i, left) in all.iter().enumerate().filter_map(|(i, own)| Some((i, own.as_ref()?))) {
+            for (j, right) in
+                all.iter().enumerate().skip(i + 1).filter_map(|(j, own)| Some((j, own.as_ref()?)))
+            {
+                let more = right.labels.iter().filter(|label| !left.labels.contains(label));
+                let labels = left.labels.iter().chain(more);
+                let lengths = labels.map(|&label| left.length(label).max(right.length(label)));
+                let cost = lengths.fold(1_usize, usize::saturating_mul);
+                if best.is_none_or(|(least, ..)| cost < least) {
+                    best = Some((cost, i, j));
+                }
+            }
+        }
+        best.map(|(_, i, j)| (i, j))
+    }
+
+    #[test]
+    fn the_cheapest_pair_is_that_of_a_search() {
+        let mut state = 7_u64;
+        let mut below = |n: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % n
+        };
+        for _ in 0..200 {
+            let lengths: Vec<usize> = (0..5).map(|_| below(4) as usize).collect();
+            let mut operand = || {
+                let labels: Vec<Label> = (0..5).filter(|_| below(3) == 0).collect();
+                let shape: Shape = labels.iter().map(|&label| lengths[label as usize]).collect();
+                Labelled { any: AnyExpr::full(DType::F32, shape, 1), labels }
+            };
+            let all: Vec<Labelled> = (0..9).map(|_| operand()).collect();
+            let mut pairs = Pairs::new(&all);
+            let mut all: Vec<Option<Labelled>> = all.into_iter().map(Some).collect();
+            while let Some((i, j)) = tried(&all) {
+                assert_eq!(pairs.cheapest(), Some((i, j)));
+                // Any product does: some labels of both.
+                let product = operand();
+                all[j] = None;
+                pairs.multiplied((i, j), &product);
+                all[i] = Some(product);
+            }
+            assert_eq!(pairs.cheapest(), None);
+        }
     }
 }
