@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use zerostride::{AnyExpr, Broadcast, ReduceOptions, compositions, operations, reductions};
+use zerostride::{AnyExpr, Broadcast, Outside, ReduceOptions, compositions, operations, reductions};
 
 use crate::array::{Array, Part};
 use crate::device::{DEFAULT, slot};
@@ -228,9 +228,16 @@ enum Along<'py> {
 }
 
 /// The elements of a table at an index for each of its axes. Indices broadcast to `shape`. A negative index counts from
-/// the end, and an index that is out of range is clamped to its axis.
+/// the end. An index that is out of range is clamped to its axis, or finds `outside`.
 #[pyfunction]
-fn lookup(py: Python<'_>, x: &Bound<'_, Array>, along: Vec<Along<'_>>, shape: Vec<usize>) -> PyResult<Array> {
+#[pyo3(signature = (x, along, shape, outside=None))]
+fn lookup(
+    py: Python<'_>,
+    x: &Bound<'_, Array>,
+    along: Vec<Along<'_>>,
+    shape: Vec<usize>,
+    outside: Option<i64>,
+) -> PyResult<Array> {
     let table = x.get();
     let Part { expr, mut depth, mut work } = table.some();
     let mut indices = Vec::with_capacity(along.len());
@@ -246,7 +253,8 @@ fn lookup(py: Python<'_>, x: &Bound<'_, Array>, along: Vec<Along<'_>>, shape: Ve
             }
         });
     }
-    Array::new(py, expr.at(indices), depth + 1, work, table.slot.clone())
+    let outside = outside.map_or(Outside::Nearest, Outside::fill);
+    Array::new(py, expr.at_with(indices, outside), depth + 1, work, table.slot.clone())
 }
 
 /// Two arrays broadcast together by the rule of another system.

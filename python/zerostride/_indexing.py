@@ -106,8 +106,9 @@ def _axes(part):
     return part.ndim if _is_mask(part) else 1
 
 
-def get(x, key):
-    """``x[key]`` for a key with arrays."""
+def get(x, key, outside=None):
+    """``x[key]`` for a key with arrays. An index of an array of ours that is out of range finds the nearest element, or
+    `outside`."""
     key = _parts(key)
     if any(_is_mask(part) and not part.ndim for part in key):
         # A mask of rank 0 adds an axis of length 1 or 0.
@@ -116,7 +117,7 @@ def get(x, key):
         if _is_whole(key[0], x):
             return _core.compress(x, key[0])
         if key[0].dtype.kind in "iu":
-            return take_at(x, key[0], 0)
+            return take_at(x, key[0], 0, outside)
     parts = _arrays(key, x)
     is_basic = [_is_basic(part) for part in parts]
     view = x[tuple(part if basic else slice(None) for part, basic in zip(parts, is_basic))]
@@ -134,10 +135,10 @@ def get(x, key):
     others = [k for k, basic in enumerate(is_basic) if basic]
     before, after = others[:first], others[first:]
     lengths = [view.shape[k] for k in before], [view.shape[k] for k in after]
-    return _found(view, indices, (before, after), (*lengths[0], *common, *lengths[1]), len(common))
+    return _found(view, indices, (before, after), (*lengths[0], *common, *lengths[1]), len(common), outside)
 
 
-def _found(x, indices, others, shape, count):
+def _found(x, indices, others, shape, count, outside):
     """Elements at indices along axes. The indices' `count` axes stand between the other axes, `before` and `after`."""
     before, after = others
     along = []
@@ -149,7 +150,7 @@ def _found(x, indices, others, shape, count):
         else:
             index = indices[axis]
             along.append(_core.reshape(index, [*index.shape, *[1] * len(after)]))
-    return _core.lookup(x, along, shape)
+    return _core.lookup(x, along, shape, outside)
 
 
 def put(x, key, value):
@@ -163,7 +164,8 @@ def put(x, key, value):
         x._replace(_core.select(mask, _core.broadcast_to(rest, x.shape), x))
         return
     numbers = _core.reshape(_core.coordinate([x.size], 0, x.device), x.shape)
-    places = get(numbers, key)
+    # No element has this number, so what is written to it is dropped.
+    places = get(numbers, key, outside=x.size)
     while value.ndim > places.ndim and value.shape[0] == 1:
         value = _core.squeeze(value, 0)
     value = _core.broadcast_to(value, places.shape)
@@ -172,13 +174,13 @@ def put(x, key, value):
         x._replace(_core.reshape(_core.scatter(flat, written[:1], written[1]), x.shape))
 
 
-def take_at(x, indices, axis):
+def take_at(x, indices, axis, outside=None):
     """Elements at indices along an axis. The indices' axes replace it."""
     axis = range(x.ndim)[axis]
     index = _index(indices, x.shape[axis], axis, x.device)
     before, after = list(range(axis)), list(range(axis + 1, x.ndim))
     shape = (*x.shape[:axis], *index.shape, *x.shape[axis + 1 :])
-    return _found(x, {axis: index}, (before, after), shape, index.ndim)
+    return _found(x, {axis: index}, (before, after), shape, index.ndim, outside)
 
 
 def take_along(x, indices, axis):
