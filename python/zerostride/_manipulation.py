@@ -236,7 +236,17 @@ def sliding_window_view(x: AnyArray, /, window_shape: Shape, axis: int | tuple[i
     places = range(x.ndim) if axis is None else integers(axis, "the axis of sliding_window_view")
     if len(lengths) != len(places):
         raise ValueError(f"{len(lengths)} window lengths for {len(places)} axes: sliding_window_view takes one for each axis")
-    return _core.windows(x, lengths, [axis_of(each, x.ndim, "sliding_window_view") for each in places])
+    axes = [axis_of(each, x.ndim, "sliding_window_view") for each in places]
+    if 0 in lengths:
+        # The crate has no windows without elements. One begins at each index, and after the last.
+        positions = list(x.shape)
+        for length, axis in zip(lengths, axes):
+            if positions[axis] < length:
+                break
+            positions[axis] += 1 - length
+        else:
+            return _core.full([*positions, *lengths], 0, x.dtype, x.device)
+    return _core.windows(x, [length or 1 for length in lengths], axes)
 
 
 @of_array
