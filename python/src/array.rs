@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use zerostride::{AnyExpr, AnyTensor, DType, Shape};
+use zerostride::{AnyExpr, AnyTensor, DType, Layout, Shape};
 
 use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
@@ -17,7 +17,7 @@ use crate::wait::{LONG, SHORT, is_busy, wait};
 /// bounded number of arrays alive.
 const DEEPEST: u32 = 256;
 
-/// The source of an array's elements.
+/// The source of a cell's elements.
 #[derive(Clone)]
 pub(crate) enum State {
     /// An expression that is not evaluated.
@@ -31,22 +31,44 @@ pub(crate) enum State {
     Tensor(AnyTensor),
 }
 
+/// The elements that an array and its views share.
+pub(crate) struct Cell(Mutex<Inner>);
+
 /// The state, and the number of its changes.
 struct Inner {
     state: State,
     version: u64,
+    /// Whether a view needs a row-major tensor, as it is known by its strides alone.
+    is_dense: bool,
+}
+
+/// How a view finds its elements among those of its cell.
+type View = Arc<dyn Fn(&AnyExpr) -> AnyExpr + Send + Sync>;
+
+/// The most views of views. More become one, by their strides.
+const MOST_VIEWS: u32 = 32;
+
+/// Where an array's elements are.
+#[derive(Clone)]
+struct At {
+    cell: Arc<Cell>,
+    /// The view and the number of views that it is made of. `None` for all elements.
+    view: Option<(View, u32)>,
+    /// The view's elements, computed before the cell's, at a version of the cell.
+    seen: Option<(u64, AnyTensor)>,
 }
 
 /// An array of the array API standard. Operators build an expression. Reading the array (printing it, `bool`, `float`,
-/// conversion to NumPy) evaluates the expression, in one kernel where possible. Writing to an array changes no other:
-/// `y = x + 1; x += 1` leaves `y` as it was. An index in an `Array` is clamped to its axis, because raising would need a
-/// read. Other indices raise if they are out of range.
+/// conversion to NumPy) evaluates the expression, in one kernel where possible. Views share elements: a write to `x[1:]`
+/// changes `x`. A result keeps the values that it was made of: `y = x + 1; x += 1` leaves `y` as it was. An index in an
+/// `Array` is clamped to its axis, because raising would need a read. Other indices raise if they are out of range.
 #[pyclass(frozen, weakref, module = "zerostride", name = "Array")]
 pub(crate) struct Array {
-    inner: Mutex<Inner>,
+    at: Mutex<At>,
     pub(crate) dtype: DType,
     pub(crate) shape: Shape,
     pub(crate) slot: Arc<Slot>,
+    is_readonly: bool,
 }
 
 /// An operand's expression with its depth and its work, as in [`State`].
@@ -54,6 +76,59 @@ pub(crate) struct Part {
     pub expr: AnyExpr,
     pub depth: u32,
     pub work: usize,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Inner {
+    fn replace(&mut self, state: State) {
+        self.state = state;
+        self.version += 1;
+    }
+
+    /// The tensor, if its elements are in row-major order from the begin of its memory.
+    fn dense(&self) -> Option<&AnyTensor> {
+        let is_dense = |layout: &Layout| layout.is_contiguous() && layout.offset() == 0;
+        match &self.state {
+            State::Tensor(tensor) if is_dense(tensor.layout()) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    fn all(&self) -> AnyExpr {
+        match &self.state {
+            State::Tensor(tensor) => tensor.expr(),
+            State::Expr { expr, .. } => expr.clone(),
+        }
+    }
+}
+
+impl At {
+    fn new(state: State) -> At {
+        let inner = Inner { state, version: 0, is_dense: false };
+        At { cell: Arc::new(Cell(Mutex::new(inner))), view: None, seen: None }
+    }
+
+    fn viewed(&self, all: &AnyExpr) -> AnyExpr {
+        self.view.as_ref().map_or_else(|| all.clone(), |(view, _)| view(all))
+    }
+
+    /// The elements, and the version of the cell that has them.
+    fn part(&self) -> (Part, u64) {
+        let inner = lock(&self.cell.0);
+        let part = match (&inner.state, &self.seen) {
+            (State::Tensor(tensor), _) => Part { expr: self.viewed(tensor), depth: 0, work: 0 },
+            (_, Some((version, seen))) if *version == inner.version => {
+                Part { expr: seen.expr(), depth: 0, work: 0 }
+            }
+            (State::Expr { expr, depth, work }, _) => {
+                Part { expr: self.viewed(expr), depth: *depth, work: *work }
+            }
+        };
+        (part, inner.version)
+    }
 }
 
 impl Array {
@@ -65,22 +140,57 @@ impl Array {
         work: usize,
         slot: Arc<Slot>,
     ) -> PyResult<Array> {
-        let dtype = expr.dtype().map_err(raised)?;
-        let shape = expr.shape().map_err(raised)?.clone();
-        let deep = depth > DEEPEST;
-        let work = work.max(shape.iter().product());
-        let inner = Mutex::new(Inner { state: State::Expr { expr, depth, work }, version: 0 });
-        let array = Array { inner, dtype, shape, slot };
-        if deep {
+        let work = work.max(expr.shape().map_err(raised)?.iter().product());
+        let array = Array::at(At::new(State::Expr { expr: expr.clone(), depth, work }), &expr, slot)?;
+        if depth > DEEPEST {
             array.tensor(py)?;
         }
         Ok(array)
     }
 
-    /// A view of the array. It adds no depth.
-    pub(crate) fn viewed(&self, py: Python<'_>, view: impl FnOnce(&AnyExpr) -> AnyExpr) -> PyResult<Array> {
-        let Part { expr, depth, work } = self.some();
-        Array::new(py, view(&expr), depth, work, self.slot.clone())
+    fn at(at: At, expr: &AnyExpr, slot: Arc<Slot>) -> PyResult<Array> {
+        let (dtype, shape) = (expr.dtype().map_err(raised)?, expr.shape().map_err(raised)?.clone());
+        Ok(Array { at: Mutex::new(at), dtype, shape, slot, is_readonly: false })
+    }
+
+    /// A view of the array, which shares its elements. It adds no depth.
+    pub(crate) fn viewed(
+        &self,
+        py: Python<'_>,
+        view: impl Fn(&AnyExpr) -> AnyExpr + Send + Sync + 'static,
+    ) -> PyResult<Array> {
+        let At { cell, view: own, seen } = lock(&self.at).clone();
+        // A view of what is computed is computed.
+        let seen = seen.and_then(|(version, seen)| Some((version, view(&seen).named().ok()??)));
+        let (view, count): (View, u32) = match own {
+            None => (Arc::new(view), 1),
+            Some((own, count)) => (Arc::new(move |all| view(&own(all))), count + 1),
+        };
+        let mut at = At { cell, view: Some((view, count)), seen };
+        let expr = at.part().0.expr;
+        if count > MOST_VIEWS {
+            let layout = self.dense(py, &at)?.1;
+            let by_strides =
+                move |all: &AnyExpr| all.as_strided(layout.shape(), layout.strides(), layout.offset());
+            lock(&at.cell.0).is_dense = true;
+            at.view = Some((Arc::new(by_strides), 1));
+        }
+        Ok(Array { is_readonly: self.is_readonly, ..Array::at(at, &expr, self.slot.clone())? })
+    }
+
+    /// Stores all elements of a cell in row-major order, if they are not yet, and finds the layout of a view of them.
+    fn dense(&self, py: Python<'_>, at: &At) -> PyResult<(AnyTensor, Layout)> {
+        let device = self.slot.device(py)?.clone();
+        py.detach(|| {
+            let mut inner = lock(&at.cell.0);
+            if inner.dense().is_none() {
+                inner.state = State::Tensor(inner.all().eval_on(&device)?);
+            }
+            let all = inner.all().tensor()?;
+            let layout = at.viewed(&all).tensor()?.layout().clone();
+            Ok((all, layout))
+        })
+        .map_err(raised)
     }
 
     /// The array with one more operation.
@@ -91,18 +201,12 @@ impl Array {
 
     pub(crate) fn of(tensor: AnyTensor, slot: Arc<Slot>) -> Array {
         let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
-        Array { inner: Mutex::new(Inner { state: State::Tensor(tensor), version: 0 }), dtype, shape, slot }
-    }
-
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        Array { at: Mutex::new(At::new(State::Tensor(tensor))), dtype, shape, slot, is_readonly: false }
     }
 
     pub(crate) fn part(&self) -> Part {
-        match &self.inner().state {
-            State::Expr { expr, depth, work } => Part { expr: expr.clone(), depth: *depth, work: *work },
-            State::Tensor(tensor) => Part { expr: tensor.expr(), depth: 0, work: self.size() },
-        }
+        let part = lock(&self.at).part().0;
+        Part { work: part.work.max(self.size()), ..part }
     }
 
     /// The same, if only some elements are read. No work is done for the others of a tensor, or of a view of one.
@@ -117,19 +221,9 @@ impl Array {
 
     /// The array's tensor, evaluated if it is not yet.
     pub(crate) fn tensor(&self, py: Python<'_>) -> PyResult<AnyTensor> {
-        self.with_tensor(py, AnyTensor::clone)
-    }
-
-    /// What `read` takes from the array's tensor, evaluated if it is not yet.
-    fn with_tensor<T>(&self, py: Python<'_>, read: impl Fn(&AnyTensor) -> T) -> PyResult<T> {
         let device = self.slot.device(py)?;
-        let (expr, work, version) = {
-            let inner = self.inner();
-            match &inner.state {
-                State::Tensor(tensor) => return Ok(read(tensor)),
-                State::Expr { expr, work, .. } => (expr.clone(), *work, inner.version),
-            }
-        };
+        let (Part { expr, work, .. }, version) = lock(&self.at).part();
+        let work = work.max(self.size());
         let tensor = match expr.named().map_err(raised)? {
             Some(tensor) => tensor,
             // Releasing the interpreter takes longer.
@@ -139,12 +233,16 @@ impl Array {
                 wait(py, self.may_be_long(work), move || expr.eval_on(&device))?
             }
         };
-        let result = read(&tensor);
-        let mut inner = self.inner();
-        if inner.version == version {
-            inner.state = State::Tensor(tensor);
+        let mut at = lock(&self.at);
+        let cell = at.cell.clone();
+        let mut inner = lock(&cell.0);
+        if inner.version == version && matches!(inner.state, State::Expr { .. }) {
+            match at.view {
+                None => inner.state = State::Tensor(tensor.clone()),
+                Some(_) => at.seen = Some((version, tensor.clone())),
+            }
         }
-        Ok(result)
+        Ok(tensor)
     }
 
     /// Whether evaluating a number of elements may take long. A queue accepts work at once unless other work delays it.
@@ -176,7 +274,7 @@ impl Array {
     }
 
     /// Takes the elements of another array of this shape, type and device.
-    pub(crate) fn replace(&self, py: Python<'_>, by: &Array) -> PyResult<()> {
+    pub(crate) fn replace(&self, py: Python<'_>, by: Array) -> PyResult<()> {
         self.slot.join(&by.slot, py)?;
         if by.dtype != self.dtype {
             return Err(PyTypeError::new_err(format!(
@@ -191,41 +289,73 @@ impl Array {
                 by.shape, self.shape
             )));
         }
-        let state = by.inner().state.clone();
-        let mut inner = self.inner();
-        inner.state = state;
-        inner.version += 1;
+        let (at, Part { expr, depth, work }) = (lock(&self.at).clone(), by.part());
+        drop(by);
+        let is_dense = lock(&at.cell.0).is_dense;
+        if at.view.is_some() || is_dense || self.is_readonly {
+            return self.write(py, expr, AnyExpr::clone);
+        }
+        let named = expr.named().map_err(raised)?;
+        lock(&at.cell.0).replace(named.map_or(State::Expr { expr, depth, work }, State::Tensor));
         Ok(())
     }
 
-    /// Writes a value to the elements that `view` selects. If another array or an expression may read the same memory,
-    /// all elements are copied first.
+    /// Writes a value to the elements that `key` selects. If an expression reads the same memory, it keeps its values: all
+    /// elements are copied first, unless the value alone reads them.
     pub(crate) fn write(
         &self,
         py: Python<'_>,
-        value: AnyExpr,
-        view: impl FnOnce(&AnyExpr) -> AnyExpr + Send,
+        mut value: AnyExpr,
+        key: impl Fn(&AnyExpr) -> AnyExpr + Send + Sync,
     ) -> PyResult<()> {
-        let device = self.slot.device(py)?.clone();
-        // The interpreter is released before the array is locked, so a thread that holds the interpreter and waits for
+        if self.is_readonly {
+            return Err(PyValueError::new_err(
+                "this view is read-only: copy it first, or write to its array",
+            ));
+        }
+        let (device, at) = (self.slot.device(py)?.clone(), lock(&self.at).clone());
+        // The interpreter is released before the cell is locked, so a thread that holds the interpreter and waits for
         // the lock cannot deadlock.
         py.detach(|| {
-            let mut inner = self.inner();
-            let alone = match &inner.state {
-                State::Tensor(tensor) if !tensor.is_shared() && tensor.layout().is_contiguous() => None,
-                State::Tensor(tensor) => Some(tensor.expr().eval_on(&device)?),
-                State::Expr { expr, .. } => Some(expr.eval_on(&device)?),
-            };
-            if let Some(tensor) = alone {
-                inner.state = State::Tensor(tensor);
+            let mut inner = lock(&at.cell.0);
+            let is_alone = |inner: &Inner| inner.dense().is_some_and(|tensor| !tensor.is_shared());
+            let place = |all: &AnyExpr| key(&at.viewed(all));
+            if !is_alone(&inner) {
+                value = value.eval_on(&device)?.expr();
+            }
+            if !is_alone(&inner) {
+                let (all, shape) = (inner.all(), inner.all().shape()?.clone());
+                let covers = inner.dense().is_some_and(|tensor| {
+                    let place = place(tensor).named().ok().flatten();
+                    place.is_some_and(|place| place.layout() == tensor.layout())
+                });
+                let new = if covers { value.broadcast_to(shape) } else { all };
+                inner.state = State::Tensor(new.eval_on(&device)?);
             }
             inner.version += 1;
-            match &inner.state {
-                State::Tensor(tensor) => view(tensor).assign(value),
-                State::Expr { .. } => Ok(()),
+            match inner.dense() {
+                Some(tensor) => place(tensor).assign(value),
+                None => Ok(()),
             }
         })
         .map_err(raised)
+    }
+
+    /// Stores all elements of the cell in row-major order.
+    pub(crate) fn store(&self, py: Python<'_>) -> PyResult<()> {
+        let at = At { view: None, ..lock(&self.at).clone() };
+        self.dense(py, &at).map(drop)
+    }
+
+    /// Whether another array has the same cell.
+    pub(crate) fn shares(&self, other: &Array) -> bool {
+        std::ptr::eq(self, other) || Arc::ptr_eq(&lock(&self.at).cell, &lock(&other.at).cell)
+    }
+
+    /// Whether another array has the same elements of the same cell.
+    pub(crate) fn is_same(&self, py: Python<'_>, other: &Array) -> PyResult<bool> {
+        let [a, b] = [self, other].map(|array| lock(&array.at).clone());
+        Ok(Arc::ptr_eq(&a.cell, &b.cell) && self.dense(py, &a)?.1 == self.dense(py, &b)?.1)
     }
 
     /// The only element.
@@ -318,7 +448,7 @@ impl Array {
     #[getter(T)]
     fn transposed(&self, py: Python<'_>) -> PyResult<Array> {
         let axes: Vec<isize> = (0..self.shape.rank() as isize).rev().collect();
-        self.viewed(py, |expr| expr.permute(axes))
+        self.viewed(py, move |expr| expr.permute(&axes))
     }
 
     /// Each matrix of a stack transposed.
@@ -339,27 +469,16 @@ impl Array {
     /// Array
     ///     This array.
     fn evaluate(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        slf.get().with_tensor(slf.py(), |_| ())?;
+        slf.get().tensor(slf.py())?;
         Ok(slf)
     }
 
     /// Evaluates the expression into memory of its own. The array then keeps neither operands alive nor a larger array
-    /// that it is a view of.
+    /// that it is a view of, and shares its elements no more.
     fn _settle(&self, py: Python<'_>) -> PyResult<()> {
-        let (settled, version) = {
-            let inner = self.inner();
-            let settled = match &inner.state {
-                State::Tensor(tensor) => tensor.layout().is_contiguous() && tensor.layout().offset() == 0,
-                State::Expr { .. } => false,
-            };
-            (settled, inner.version)
-        };
-        if !settled {
-            let tensor = self.compact(py)?;
-            let mut inner = self.inner();
-            if inner.version == version {
-                inner.state = State::Tensor(tensor);
-            }
+        let at = lock(&self.at).clone();
+        if at.view.is_some() || lock(&at.cell.0).dense().is_none() {
+            *lock(&self.at) = At::new(State::Tensor(self.compact(py)?));
         }
         Ok(())
     }
@@ -367,10 +486,19 @@ impl Array {
     /// Whether the elements are in memory.
     #[getter]
     fn evaluated(&self) -> bool {
-        match &self.inner().state {
-            State::Expr { expr, .. } => expr.named().is_ok_and(|named| named.is_some()),
-            State::Tensor(_) => true,
-        }
+        self.part().expr.named().is_ok_and(|named| named.is_some())
+    }
+
+    /// A view that cannot be written to.
+    fn _readonly(&self, py: Python<'_>) -> PyResult<Array> {
+        Ok(Array { is_readonly: true, ..self.viewed(py, AnyExpr::clone)? })
+    }
+
+    /// A number of the cell, and the strides and the offset of the elements in it, in elements.
+    fn _place(&self, py: Python<'_>) -> PyResult<(usize, Vec<isize>, usize)> {
+        let at = lock(&self.at).clone();
+        let layout = self.dense(py, &at)?.1;
+        Ok((Arc::as_ptr(&at.cell) as usize, layout.strides().to_vec(), layout.offset()))
     }
 
     /// Describes the kernels that would evaluate this array: operands under the axes of the result, the access of each,
@@ -396,27 +524,37 @@ impl Array {
         py.detach(|| expr.explain(device)).map(|explained| explained.svg()).map_err(raised)
     }
 
-    /// The bytes of the elements: on the CPU the array's own memory, elsewhere a copy.
-    fn _host(&self, py: Python<'_>) -> PyResult<Host> {
-        let tensor = self.tensor(py)?;
+    /// The bytes of the elements: on the CPU the array's own memory, elsewhere a copy. Of a view, those of its array, with
+    /// the bytes between neighbours along each axis and before the first element.
+    fn _host(&self, py: Python<'_>) -> PyResult<(Host, Option<(Vec<isize>, usize)>)> {
         if self.slot.has_queue() {
-            return Ok(Host::copied(self.read(py, AnyTensor::to_bytes)?));
+            return Ok((Host::copied(self.read(py, AnyTensor::to_bytes)?), None));
         }
-        if !tensor.layout().is_contiguous() {
-            self._settle(py)?;
-        }
-        Ok(Host::shared(self.read(py, AnyTensor::host_bytes)?))
+        let at = lock(&self.at).clone();
+        let stored = lock(&at.cell.0).dense().cloned();
+        let size = self.dtype.size();
+        let (tensor, place) = match stored.filter(|_| at.view.is_some()) {
+            Some(all) => {
+                let place = at.viewed(&all).tensor().map_err(raised)?;
+                let strides = place.layout().strides().iter().map(|stride| stride * size as isize).collect();
+                (all, Some((strides, place.layout().offset() * size)))
+            }
+            None => (self.tensor(py)?, None),
+        };
+        let tensor = if tensor.layout().is_contiguous() { tensor } else { self.compact(py)? };
+        Ok((Host::shared(wait(py, self.size() >= LONG, move || tensor.host_bytes())?), place))
     }
 
     /// A new array of the same elements.
     fn _copy(&self, py: Python<'_>) -> PyResult<Array> {
         // Both may read the same memory: writing to either copies it.
-        self.viewed(py, AnyExpr::clone)
+        let Part { expr, depth, work } = self.some();
+        Array::new(py, expr, depth, work, self.slot.clone())
     }
 
     /// Takes the elements of another array.
     fn _replace(&self, by: &Bound<'_, Array>) -> PyResult<()> {
-        self.replace(by.py(), by.get())
+        self.replace(by.py(), by.get()._copy(by.py())?)
     }
 
     /// The only element, as a Python number.

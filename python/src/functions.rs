@@ -122,33 +122,33 @@ fn reduce_join(
 
 #[pyfunction]
 fn permute(py: Python<'_>, x: &Bound<'_, Array>, axes: Vec<isize>) -> PyResult<Array> {
-    x.get().viewed(py, |expr| expr.permute(axes))
+    x.get().viewed(py, move |expr| expr.permute(&axes))
 }
 
 /// Windows along axes. The axes within a window come last.
 #[pyfunction]
 fn windows(py: Python<'_>, x: &Bound<'_, Array>, lengths: Vec<usize>, axes: Vec<usize>) -> PyResult<Array> {
-    x.get().viewed(py, |expr| expr.windows(lengths, axes))
+    x.get().viewed(py, move |expr| expr.windows(&lengths, &axes))
 }
 
 #[pyfunction]
 fn broadcast_to(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<usize>) -> PyResult<Array> {
-    x.get().viewed(py, |expr| expr.broadcast_to(shape))
+    x.get().viewed(py, move |expr| expr.broadcast_to(&shape))
 }
 
 #[pyfunction]
 fn unsqueeze(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
-    x.get().viewed(py, |expr| expr.unsqueeze(axis))
+    x.get().viewed(py, move |expr| expr.unsqueeze(axis))
 }
 
 #[pyfunction]
 fn squeeze(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
-    x.get().viewed(py, |expr| expr.squeeze(axis))
+    x.get().viewed(py, move |expr| expr.squeeze(axis))
 }
 
 #[pyfunction]
 fn flip(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
-    x.get().viewed(py, |expr| expr.flip(axis))
+    x.get().viewed(py, move |expr| expr.flip(axis))
 }
 
 /// Elements shifted along axes. Elements shifted past the end return at the start.
@@ -169,9 +169,16 @@ fn reshape(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<isize>) -> PyResult<
         1 => count > 0 && array.size().is_multiple_of(count),
         _ => false,
     };
-    let view = array.viewed(py, |expr| expr.reshape(&shape));
-    if view.is_ok() || !fits {
-        return view;
+    let lengths = shape.clone();
+    let view = move |expr: &AnyExpr| expr.reshape(&lengths);
+    let viewed = array.viewed(py, view.clone());
+    if viewed.is_ok() || !fits {
+        return viewed;
+    }
+    // Stored row by row, an expression may have a view that its operands have not.
+    array.store(py)?;
+    if let Ok(viewed) = array.viewed(py, view) {
+        return Ok(viewed);
     }
     let compact = array.compact(py)?;
     Array::new(py, compact.reshape(&shape), 0, 0, array.slot.clone())

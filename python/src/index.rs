@@ -13,6 +13,7 @@ use crate::dtype;
 use crate::operators::{constant, made, scalar, weak};
 
 /// A part of a key.
+#[derive(Clone)]
 enum Item {
     /// One index, which removes the axis.
     At(isize),
@@ -161,7 +162,8 @@ impl Array {
         let (py, x) = (slf.py(), slf.get());
         match items(key, &x.shape)? {
             Some(items) => {
-                let array = x.viewed(py, |expr| view(expr, &items, &x.shape))?;
+                let shape = x.shape.clone();
+                let array = x.viewed(py, move |expr| view(expr, &items, &shape))?;
                 Ok(Py::new(py, array)?.into_any())
             }
             None => Ok(py.import("zerostride._indexing")?.call_method1("get", (slf, key))?.unbind()),
@@ -174,6 +176,16 @@ impl Array {
             py.import("zerostride._indexing")?.call_method1("put", (slf, key, value))?;
             return Ok(());
         };
+        // Python writes `x[key] += y` back to where it is already.
+        if let Ok(own) = value.cast::<Array>()
+            && own.get().shares(x)
+        {
+            let shape = x.shape.clone();
+            let items = items.clone();
+            if x.viewed(py, move |expr| view(expr, &items, &shape))?.is_same(py, own.get())? {
+                return Ok(());
+            }
+        }
         let value = as_written(x, value)?;
         x.write(py, value, |expr| view(expr, &items, &x.shape))
     }

@@ -310,7 +310,7 @@ macro_rules! operators {
 
 fn in_place(op: &str, rule: Rule, x: &Bound<'_, Array>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     match apply(x.py(), op, rule, &[x.as_any(), other])? {
-        Some(result) => x.get().replace(x.py(), &result),
+        Some(result) => x.get().replace(x.py(), result),
         None => Err(PyTypeError::new_err(format!(
             "{op} takes arrays and numbers, not {}: make it an array by asarray",
             other.get_type().name()?

@@ -24,7 +24,7 @@ fn broadcast_by(
     axes: Option<Vec<usize>>,
 ) -> PyResult<Array> {
     if rule == "torch" {
-        return x.get().viewed(py, |expr| expr.expand(&shape));
+        return x.get().viewed(py, move |expr| expr.expand(&shape));
     }
     let lengths: Result<Vec<usize>, _> = shape.iter().map(|&length| usize::try_from(length)).collect();
     let Ok(lengths) = lengths else {
@@ -34,11 +34,12 @@ fn broadcast_by(
     };
     let target = Shape::from(lengths);
     let rule = match rule {
-        "numpy" => return x.get().viewed(py, |expr| expr.broadcast_to(target)),
+        "numpy" => return x.get().viewed(py, move |expr| expr.broadcast_to(&target)),
         "onnx" => Broadcast::Bidirectional,
         name => rule_of(name, axis, axes)?,
     };
-    let result = x.get().viewed(py, |expr| expr.broadcast(rule.clone(), target.clone()))?;
+    let (own, to) = (rule.clone(), target.clone());
+    let result = x.get().viewed(py, move |expr| expr.broadcast(own.clone(), &to))?;
     if rule != Broadcast::Bidirectional && result.shape != target {
         return Err(PyValueError::new_err(format!(
             "cannot broadcast {} to {target}: together they broadcast to {} ({rule} rule): take the bidirectional rule",

@@ -99,10 +99,11 @@ def test_in_place():
     with pytest.raises(ValueError):
         x += row
     assert x.tolist() == [0, 0, 0]
-    # A stretched array is a value of its own, so it may be written.
+    # Two elements of a stretched array are one element of its array, so it cannot be written.
     stretched = zs.broadcast_to(x, (2, 3))
-    stretched += 1
-    assert stretched.tolist() == [[1, 1, 1]] * 2 and x.tolist() == [0, 0, 0]
+    with pytest.raises(ValueError):
+        stretched += 1
+    assert stretched.tolist() == [[0, 0, 0]] * 2 and x.tolist() == [0, 0, 0]
 
 
 def test_remedies():

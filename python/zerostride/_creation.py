@@ -44,7 +44,9 @@ def on_host(x):
     """The elements as an array of NumPy: on the CPU a read-only view, elsewhere a copy."""
     if x.size == 0:
         return np.empty(x.shape, x.dtype)
-    return np.frombuffer(x._host(), dtype=x.dtype).reshape(x.shape)
+    memory, place = x._host()
+    strides, offset = place or (None, 0)
+    return np.ndarray(x.shape, x.dtype, memory, offset, strides)
 
 
 def converted(array, dtype):

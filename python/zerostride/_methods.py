@@ -193,6 +193,23 @@ def _copied(self, order="C"):
     return self._copy()
 
 
+def _flatten(self, order="C"):
+    """A new array of the elements along one axis."""
+    return _ravel(self, order)._copy()
+
+
+def _flat(self):
+    """A view of all elements along one axis. Without such a view it is an error, as a write to a copy would be lost."""
+    flat = _ravel(self)
+    if self.size and flat._place()[0] != self._place()[0]:
+        raise ValueError("flat of an array whose elements do not lie row by row: ravel() makes a copy, to read")
+    return flat
+
+
+def _set_flat(self, values):
+    _flat(self)[...] = _ravel(values) if isinstance(values, Array) else values
+
+
 def _deepcopied(self, memo):
     return self._copy()
 
@@ -278,7 +295,8 @@ METHODS = {
     "cumsum": lambda self, axis=None, dtype=None, out=None: np.cumsum(self, axis, dtype, out),
     "diagonal": lambda self, offset=0, axis1=0, axis2=1: np.diagonal(self, offset, axis1, axis2),
     "dot": lambda self, b, out=None: np.dot(self, b, out),
-    "flatten": _ravel,
+    "flat": property(_flat, _set_flat),
+    "flatten": _flatten,
     "imag": property(_elementwise.imag, doc="The imaginary part, which is 0."),
     "nonzero": _searching.nonzero,
     "ravel": _ravel,

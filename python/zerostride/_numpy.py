@@ -396,12 +396,24 @@ def _can_cast(from_, to, casting="safe"):
     return np.can_cast(from_.dtype if isinstance(from_, Array) else from_, to, casting)
 
 
+class _Addresses:
+    """Elements of an array as NumPy sees memory: nothing reads it."""
+
+    def __init__(self, x, cells):
+        cell, strides, offset = x._place()
+        # Each cell has a range of addresses that no other has.
+        start = (cells.setdefault(cell, len(cells)) + 1 << 48) + offset * x.itemsize
+        steps = tuple(step * x.itemsize for step in strides)
+        kind = f"V{x.itemsize}"
+        self.__array_interface__ = {"data": (start, True), "shape": x.shape, "strides": steps, "typestr": kind, "version": 3}
+
+
 def _sharing(theirs):
     def shares(a, b, *work, **max_work):
-        if isinstance(a, Array) and isinstance(b, Array):
-            # No write to one array changes another.
-            return False
-        return theirs(*(_memory(x) if isinstance(x, Array) else x for x in (a, b)), *work, **max_work)
+        cells = {}
+        both = isinstance(a, Array) and isinstance(b, Array)
+        see = (lambda x: np.asarray(_Addresses(x, cells))) if both else _memory
+        return theirs(*(see(x) if isinstance(x, Array) else x for x in (a, b)), *work, **max_work)
 
     return shares
 
