@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use zerostride::{AnyExpr, Broadcast, Outside, ReduceOptions, compositions, operations, reductions};
+use zerostride::{AnyExpr, Broadcast, DType, Outside, ReduceOptions, compositions, operations, reductions};
 
 use crate::array::{Array, Part};
 use crate::device::{DEFAULT, slot};
@@ -87,9 +87,18 @@ fn reduce(
     if reverse {
         options = options.reverse();
     }
-    x.get().mapped(py, |expr| match axes {
-        Some(axes) => expr.reduce(name, axes, options),
-        None => expr.reduce(name, .., options),
+    let is_bool = x.get().dtype == DType::Bool;
+    // As in NumPy, truth values add by "or" and multiply by "and".
+    let name = if is_bool && name == "sum" { "any" } else { name };
+    let is_truth = is_bool && matches!(name, "prod" | "amax" | "amin" | "cumsum" | "cumprod");
+    x.get().mapped(py, |expr| {
+        let counted = is_truth || is_bool && matches!(name, "argmax" | "argmin");
+        let expr = if counted { expr.cast(DType::I32) } else { expr.clone() };
+        let reduced = match axes {
+            Some(axes) => expr.reduce(name, axes, options),
+            None => expr.reduce(name, .., options),
+        };
+        if is_truth { reduced.cast(DType::Bool) } else { reduced }
     })
 }
 

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use zerostride::{AnyExpr, DType, Scalar};
 
@@ -108,6 +108,8 @@ pub(crate) fn weak(py: Python<'_>, dtype: DType, scalar: Scalar, slot: &Slot) ->
 pub(crate) fn constant(dtype: DType, scalar: Scalar) -> PyResult<AnyExpr> {
     let scalar = match (scalar, dtype::kind(dtype)) {
         (Scalar::Bool(value), Kind::Integer | Kind::Float) => Scalar::Int(value.into()),
+        // As in NumPy, an integer beside floats is a float, which may be infinite.
+        (Scalar::Int(value), Kind::Float) => Scalar::Float(value as f64),
         (Scalar::Int(value), Kind::Bool) => Scalar::Bool(value != 0),
         (Scalar::Float(value), Kind::Bool) => Scalar::Bool(value != 0.0),
         (scalar, _) => scalar,
@@ -124,6 +126,41 @@ pub(crate) fn constant(dtype: DType, scalar: Scalar) -> PyResult<AnyExpr> {
     }
 }
 
+/// The operation that `op` is for bool, and the type that its operands become: NumPy's rules.
+fn of_bool(op: &str) -> (&str, DType) {
+    match op {
+        "add" | "max" | "fmax" => ("or", DType::Bool),
+        "mul" | "min" | "fmin" => ("and", DType::Bool),
+        "lt" | "le" | "gt" | "ge" => (op, DType::U8),
+        "div_floor" | "rem_floor" | "rem" | "pow" | "square" | "shl" | "shr" => (op, DType::I8),
+        _ => (op, DType::Bool),
+    }
+}
+
+/// An integer of more than 128 bits as an operand of a comparison. Beside integers, a number that their type does not
+/// hold compares as an infinity does.
+fn huge(object: &Bound<'_, PyAny>, beside: Option<&Bound<'_, Array>>) -> PyResult<Scalar> {
+    match beside.is_some_and(|array| dtype::kind(array.get().dtype) == Kind::Float) {
+        true => Ok(Scalar::Float(object.extract()?)),
+        false => Ok(infinite(object.gt(0)?)),
+    }
+}
+
+fn infinite(is_positive: bool) -> Scalar {
+    Scalar::Float(if is_positive { f64::INFINITY } else { f64::NEG_INFINITY })
+}
+
+/// A comparison of u64 with signed integers, whose values no type holds both. `wide` are the operands as u64.
+fn compared(op: &str, operands: &[Operand<'_>], wide: &[AnyExpr]) -> AnyExpr {
+    let is_signed =
+        |operand: &Operand<'_>| matches!(operand, Operand::Array(array) if array.get().dtype != DType::U64);
+    let first = is_signed(&operands[0]);
+    let signed = wide[usize::from(!first)].cast(DType::I64);
+    let is_negative = AnyExpr::call("lt", &[signed, AnyExpr::scalar(DType::I64, 0)]);
+    let truth = op == "ne" || matches!(op, "lt" | "le") && first || matches!(op, "gt" | "ge") && !first;
+    is_negative.select(AnyExpr::scalar(DType::Bool, truth), AnyExpr::call(op, wide))
+}
+
 /// The operation `op` of operands that a rule converts, or `None` if an object is no operand.
 pub(crate) fn apply(
     py: Python<'_>,
@@ -132,13 +169,19 @@ pub(crate) fn apply(
     objects: &[&Bound<'_, PyAny>],
 ) -> PyResult<Option<Array>> {
     let first = objects.iter().find_map(|object| object.cast::<Array>().ok());
+    let is_comparison = matches!(op, "lt" | "le" | "eq" | "ne" | "gt" | "ge");
     let mut operands: SmallVec<[Operand<'_>; 3]> = SmallVec::new();
     for object in objects {
-        match operand(object, first)? {
-            Some(operand) => operands.push(operand),
-            None => return Ok(None),
+        match operand(object, first) {
+            Ok(Some(operand)) => operands.push(operand),
+            Ok(None) => return Ok(None),
+            Err(error) if is_comparison && error.is_instance_of::<PyOverflowError>(py) => {
+                operands.push(Operand::Scalar(huge(object, first)?));
+            }
+            Err(error) => return Err(error),
         }
     }
+    let mut is_mixed = false;
     let mut together: Option<(DType, &Arc<Slot>)> = None;
     for operand in &operands {
         if let Operand::Array(array) = operand {
@@ -147,7 +190,9 @@ pub(crate) fn apply(
                 None => (array.dtype, &array.slot),
                 Some((dtype, slot)) => {
                     slot.join(&array.slot, py)?;
-                    (dtype::promote(dtype, array.dtype)?, slot)
+                    let promoted = dtype::promote(dtype, array.dtype);
+                    is_mixed = is_comparison && promoted.is_err();
+                    (if is_mixed { DType::U64 } else { promoted? }, slot)
                 }
             });
         }
@@ -155,12 +200,23 @@ pub(crate) fn apply(
     let Some((mut dtype, slot)) = together else {
         return Err(PyTypeError::new_err("an operation of numbers alone: it takes an array at least"));
     };
+    let mut beyond = None;
     for operand in &operands {
         if let Operand::Scalar(scalar) = operand {
             dtype = weak(py, dtype, *scalar, slot)?;
+            if let Scalar::Int(value) = scalar
+                && is_comparison
+                && dtype::kind(dtype) == Kind::Integer
+                && constant(dtype, *scalar).is_err()
+            {
+                beyond = Some(infinite(*value > 0));
+                dtype = slot.default_float(py)?;
+            }
         }
     }
+    let (op, dtype_of_bool) = if dtype == DType::Bool { of_bool(op) } else { (op, dtype) };
     match rule {
+        Rule::Same => dtype = dtype_of_bool,
         Rule::Float if dtype::kind(dtype) != Kind::Float => dtype = slot.default_float(py)?,
         Rule::Truth => dtype = DType::Bool,
         _ => {}
@@ -174,12 +230,21 @@ pub(crate) fn apply(
                 (depth, work) = (depth.max(part.depth), work.max(part.work));
                 if array.get().dtype == dtype { part.expr } else { part.expr.cast(dtype) }
             }
-            Operand::Scalar(scalar) => constant(dtype, *scalar)?,
+            Operand::Scalar(scalar) => constant(dtype, beyond.unwrap_or(*scalar))?,
         });
     }
-    let whole = dtype::kind(dtype) == Kind::Integer;
+    let whole = dtype::kind(dtype) != Kind::Float;
+    let is_negative = |operand: &Operand<'_>| matches!(operand, Operand::Scalar(Scalar::Int(..0)));
+    if op == "pow" && whole && is_negative(&operands[1]) {
+        return Err(PyValueError::new_err(format!(
+            "{} to a negative power: an integer takes powers of 0 or more, so cast it to a float",
+            dtype::name(dtype)
+        )));
+    }
     let expr = match rule {
         Rule::Whole if whole => exprs.swap_remove(0),
+        _ if op == "abs" && dtype == DType::Bool => exprs.swap_remove(0),
+        _ if is_mixed => compared(op, &operands, &exprs),
         // Every integer equals itself, so these comparisons make an array of true or of false.
         Rule::Finite if whole => {
             let op = if op == "is_finite" { "eq" } else { "ne" };
@@ -310,7 +375,11 @@ macro_rules! operators {
 
 fn in_place(op: &str, rule: Rule, x: &Bound<'_, Array>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     match apply(x.py(), op, rule, &[x.as_any(), other])? {
-        Some(result) => x.get().replace(x.py(), result),
+        Some(result) if result.dtype == x.get().dtype => x.get().replace(x.py(), result),
+        // One place has NumPy's casting rule.
+        Some(result) => {
+            x.py().import("zerostride._ufuncs")?.call_method1("delivered", (result, x)).map(drop)
+        }
         None => Err(PyTypeError::new_err(format!(
             "{op} takes arrays and numbers, not {}: make it an array by asarray",
             other.get_type().name()?
@@ -365,23 +434,24 @@ impl Array {
         in_place("pow", Rule::Same, slf, other)
     }
 
-    fn __neg__(&self, py: Python<'_>) -> PyResult<Array> {
-        self.mapped(py, |expr| AnyExpr::call("neg", std::slice::from_ref(expr)))
+    fn __neg__(slf: &Bound<'_, Self>) -> PyResult<Option<Array>> {
+        apply(slf.py(), "neg", Rule::Same, &[slf.as_any()])
     }
 
-    fn __pos__(&self, py: Python<'_>) -> PyResult<Array> {
-        self.mapped(py, |expr| AnyExpr::call("positive", std::slice::from_ref(expr)))
+    fn __pos__(slf: &Bound<'_, Self>) -> PyResult<Option<Array>> {
+        apply(slf.py(), "positive", Rule::Same, &[slf.as_any()])
     }
 
-    fn __abs__(&self, py: Python<'_>) -> PyResult<Array> {
-        self.mapped(py, |expr| AnyExpr::call("abs", std::slice::from_ref(expr)))
+    fn __abs__(slf: &Bound<'_, Self>) -> PyResult<Option<Array>> {
+        apply(slf.py(), "abs", Rule::Same, &[slf.as_any()])
     }
 
-    fn __invert__(&self, py: Python<'_>) -> PyResult<Array> {
-        self.mapped(py, |expr| AnyExpr::call("not", std::slice::from_ref(expr)))
+    fn __invert__(slf: &Bound<'_, Self>) -> PyResult<Option<Array>> {
+        apply(slf.py(), "not", Rule::Same, &[slf.as_any()])
     }
 
     fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, how: CompareOp) -> PyResult<Py<PyAny>> {
+        let (py, x) = (slf.py(), slf.get());
         let op = match how {
             CompareOp::Lt => "lt",
             CompareOp::Le => "le",
@@ -390,6 +460,16 @@ impl Array {
             CompareOp::Gt => "gt",
             CompareOp::Ge => "ge",
         };
+        if other.is_instance_of::<PyList>() || other.is_instance_of::<PyTuple>() {
+            let other = made(other, Some(&Device(x.slot.clone())))?;
+            return binary(op, Rule::Same, slf.as_any(), other.as_any());
+        }
+        let is_other = other.is_none() || other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
+        if is_other && matches!(op, "eq" | "ne") {
+            // No element equals it.
+            let truth = AnyExpr::scalar(DType::Bool, op == "ne").broadcast_to(x.shape.clone());
+            return Ok(Py::new(py, Array::new(py, truth, 0, 0, x.slot.clone())?)?.into_any());
+        }
         binary(op, Rule::Same, slf.as_any(), other)
     }
 }

@@ -6,7 +6,7 @@ from . import _core
 from ._arguments import integer, of_array
 from ._core import Array
 from ._creation import beside, zeros_like
-from ._dtypes import is_float, limits
+from ._dtypes import is_float, is_integer, limits
 
 # The standard's name, the crate's operation, and the rule for types. "same" promotes operands to one type, "float"
 # converts integers to floats, "whole" returns integers unchanged, "truth" converts operands to bool, and "finite"
@@ -148,8 +148,11 @@ def clip(x, /, min=None, max=None):
         Of the type of ``x``.
     """
 
-    def limit(bound):
+    def limit(bound, end):
         bound = beside(bound, x)
+        if isinstance(bound, int) and is_integer(x.dtype):
+            # A number beyond its end of the type is no limit.
+            return end(bound, limits(x.dtype)[end is builtins.min])
         if isinstance(bound, Array) and bound.dtype != x.dtype:
             if is_float(bound.dtype) and not is_float(x.dtype):
                 raise TypeError(f"clip of {x.dtype} takes limits of that type, not {bound.dtype}: cast them")
@@ -160,9 +163,9 @@ def clip(x, /, min=None, max=None):
 
     result = x
     if min is not None:
-        result = _core.apply("max", "same", result, limit(min))
+        result = _core.apply("max", "same", result, limit(min, builtins.max))
     if max is not None:
-        result = _core.apply("min", "same", result, limit(max))
+        result = _core.apply("min", "same", result, limit(max, builtins.min))
     return result._copy() if result is x else result
 
 

@@ -17,7 +17,8 @@ __all__ = ["einsum", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot
 def _product(name, equation, *arrays):
     dtype = result_type(*arrays)
     if dtype.kind == "b":
-        raise TypeError(f"{name} takes floats and integers, not bool: cast first")
+        # As in NumPy, truth values multiply by "and" and add by "or".
+        return _core.cast(_core.einsum(equation, [_core.cast(x, "int32") for x in arrays]), dtype)
     return _core.einsum(equation, [x if x.dtype == dtype else _core.cast(x, dtype) for x in arrays])
 
 

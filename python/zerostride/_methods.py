@@ -153,8 +153,7 @@ def _rmatmul(self, other):
 
 
 def _imatmul(self, other):
-    self._replace(self @ other)
-    return self
+    return _ufuncs.delivered(self @ other, self)
 
 
 def _divmod(self, other):
