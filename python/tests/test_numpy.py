@@ -228,13 +228,17 @@ def test_others_decide_themselves(x):
         (lambda: np.apply_along_axis(sum, 0, x), "numpy.apply_along_axis is not there .* with axis="),
         (lambda: np.arctan2.at(x, [0], 1), "numpy.arctan2.at is not there"),
         (lambda: np.mean(x, where=x > 0), "set the others to NaN, and call numpy.nanmean"),
-        (lambda: np.max(x, where=x > 0), "give initial= too"),
         (lambda: np.exp(x, where=x > 0), "where= beside out="),
         (lambda: np.mean(x, dtype=np.int32), "mean of zerostride is a float, not int32"),
         (lambda: zs.pad(x, 1, mode=lambda *a: None), "the modes here are"),
     ):  # fmt: skip
         with pytest.raises(TypeError, match=text):
             call()
+
+
+def test_no_neutral_element(x):
+    with pytest.raises(ValueError, match="give initial= too"):
+        np.max(x, where=x > 0)
 
 
 def test_folds_of_parts():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 import zerostride as zs
@@ -111,23 +113,22 @@ def _folded(fold, x, begins, counts, axis, dtype):
 def at(function, fold, x, indices, values):
     """``x[indices] = function(x[indices], values)``, with repeated indices applied repeatedly.
 
-    The device reduces the values of each index. The results are then written to `x`, which may be an array of NumPy.
+    NumPy finds the places, on the host. The device reduces the values of each place. The results are then written to
+    `x`, which may be an array of NumPy.
     """
-    index = np.asarray(indices)
-    if x.ndim < 1 or index.ndim != 1 or index.dtype.kind not in "iu":
-        kind = f"{index.dtype} and shape {list(index.shape)}"
-        raise TypeError(f"at of a universal function with indices of {kind}: it takes integers in one axis")
-    index = np.where(index < 0, index + x.shape[0], index)
-    if not index.size:
+    key = indices if isinstance(indices, tuple) else np.asarray(indices)
+    key = tuple(np.asarray(part) if isinstance(part, Array) else part for part in key) if isinstance(key, tuple) else key
+    # Rows stay whole if only the first axis has an index.
+    axes = x.ndim if isinstance(key, tuple) or key.dtype.kind == "b" else 1
+    lengths, rest = x.shape[:axes], x.shape[axes:]
+    places = np.asarray(np.arange(math.prod(lengths)).reshape(lengths)[key])
+    if not places.size:
         return
     values = values if isinstance(values, Array) else zs.asarray(values, device=x.device)
-    if not isinstance(x, Array) and (x.ndim != 1 or values.ndim > 1):
-        raise TypeError("at of a universal function from zerostride into NumPy's array: both have one axis")
-    values = zs.broadcast_to(values, (index.size, *x.shape[1:]))
-    order = np.argsort(index, kind="stable")
-    unique, first = np.unique(index[order], return_index=True)
-    together = reduceat(fold, take_at(values, order, 0), first, 0, None)
-    if isinstance(x, Array):
-        x[unique] = zs.astype(function(x[unique], together), x.dtype)
-    else:
-        x[unique] = function(x[unique], np.asarray(together))
+    values = zs.reshape(zs.broadcast_to(values, (*places.shape, *rest)), (places.size, *rest))
+    order = np.argsort(places, axis=None, kind="stable")
+    unique, first = np.unique(places.ravel()[order], return_index=True)
+    key = np.unravel_index(unique, lengths)
+    found = x[key]
+    function(found, reduceat(fold, take_at(values, order, 0), first, 0, None), out=found)
+    x[key] = found

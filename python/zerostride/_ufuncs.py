@@ -1,6 +1,5 @@
 """NumPy's universal functions for `Array`s, and NumPy's arguments of reductions."""
 
-import builtins
 import functools
 import inspect
 import math
@@ -10,6 +9,7 @@ import numpy as np
 import zerostride as zs
 
 from . import _core
+from ._arguments import axes_of
 from ._core import Array
 from ._creation import beside
 from ._dtypes import default_float, is_float
@@ -25,7 +25,7 @@ def is_nothing(value):
 _NAMES = {
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "invert": "bitwise_invert",
-    "left_shift": "bitwise_left_shift", "power": "pow", "right_shift": "bitwise_right_shift",
+    "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
 }  # fmt: skip
 # Operations of the crate that the namespace does not have, or has with another rule for types.
 _CRATES = {
@@ -61,7 +61,7 @@ def _of_ufunc(ufunc):
 
 def _float_power(x1, x2):
     """The power of operands converted to the default float type."""
-    wide = [zs.astype(x, default_float(x.device)) if isinstance(x, Array) else x for x in (x1, x2)]
+    wide = [x if not isinstance(x, Array) or x.dtype == zs.float64 else zs.astype(x, default_float(x.device)) for x in (x1, x2)]
     return _core.apply("pow", "float", *wide)
 
 
@@ -80,23 +80,38 @@ def _logaddexp2(x1, x2):
     return zs.logaddexp(x1 * math.log(2), x2 * math.log(2)) / math.log(2)
 
 
+def _power(x1, x2):
+    """The power. NumPy raises for integers to negative powers, so the least power of an array is read."""
+    result = zs.pow(x1, x2)
+    if result.dtype.kind == "i" and result.size and isinstance(x2, Array) and int(zs.min(x2.evaluate())) < 0:
+        raise ValueError(f"{result.dtype} to negative powers: an integer takes powers of 0 or more, so cast it to a float")
+    return result
+
+
+def _reciprocal(x):
+    return zs.reciprocal(x) if is_float(x.dtype) else _core.apply("div", "same", 1, x)
+
+
 _COMPOSED = {
-    "divmod": divmod, "float_power": _float_power, "heaviside": _heaviside, "logaddexp2": _logaddexp2, "modf": _modf,
+    "divmod": lambda x1, x2: (zs.floor_divide(x1, x2), zs.remainder(x1, x2)), "float_power": _float_power,
+    "heaviside": _heaviside, "logaddexp2": _logaddexp2, "modf": _modf, "power": _power, "reciprocal": _reciprocal,
 }  # fmt: skip
 
 
 _KNOWN = (Array, np.ndarray, np.generic, bool, int, float, type(None), tuple, list)
 
 
+def _first(operands):
+    """The first `Array`, to whose device the other operands go."""
+    return next((x for x in operands if isinstance(x, Array)), None)
+
+
 def _called(ufunc, inputs):
     """A universal function of operands of which one is ours."""
-    function = _of_ufunc(ufunc)
+    function, first = _of_ufunc(ufunc), _first(inputs)
     if function is None:
         raise TypeError(absent(ufunc))
-    for first in inputs:
-        if isinstance(first, Array):
-            return function(*[beside(x, first) for x in inputs])
-    return None
+    return function(*[beside(x, first) for x in inputs])
 
 
 def ufunc(ufunc, method, inputs, options):
@@ -107,47 +122,74 @@ def ufunc(ufunc, method, inputs, options):
             return NotImplemented
     if method == "__call__" and not options and out is None:
         return _called(ufunc, inputs)
-    dtype, chosen = options.pop("dtype", None), options.pop("where", True)
-    if chosen is not True and (method != "__call__" or out is None or ufunc.nout > 1):
-        if method != "reduce":
-            raise TypeError(f"numpy.{ufunc.__name__} of zerostride takes where= beside out= alone: choose by zerostride.where")
-        options["where"] = chosen
-    casting = options.pop("casting", "same_kind")
+    if method == "outer":
+        first = _first(inputs + (out or ()))
+        a, b = (beside(x, first) for x in inputs)
+        method, inputs = "__call__", (zs.reshape(a, a.shape + (1,) * np.ndim(b)) if isinstance(a, Array) else a, b)
+    if method == "__call__":
+        return _computed(ufunc, inputs, out or (None,) * ufunc.nout, **options)
     # None means all axes here, and an absent axis means axis 0.
-    axis = 0 if method == "__call__" else options.pop("axis", 0)
-    options = {name: value for name, value in options.items() if not _is_default(name, value)}
-    if method == "__call__" and not options:
-        result = _called(ufunc, inputs)
-        if result is None:
-            # Only what the result goes to is ours.
-            result = zs.asarray(ufunc(*inputs), device=out[0].device)
-        if ufunc.nout > 1:
-            if dtype is not None:
-                raise TypeError(f"numpy.{ufunc.__name__} of zerostride takes no dtype: cast its results by astype")
-            return result if out is None else tuple(r if o is None else delivered(r, o) for r, o in zip(result, out))
-        result = result if dtype is None else zs.astype(result, np.dtype(dtype))
-        if out is None:
-            return result
-        # `out` may have a larger shape, to which the result broadcasts.
-        if chosen is not True:
-            result = zs.where(beside(chosen, result), result, beside(out[0], result))
-        if casting == "unsafe" and result.dtype != out[0].dtype:
-            result = zs.astype(result, out[0].dtype)
-        return delivered(zs.broadcast_to(result, out[0].shape), out)
-    if method == "reduce" and ufunc.__name__ in _FOLDS:
-        return adapted(_FOLDS[ufunc.__name__], inputs[0], axis=axis, dtype=dtype, out=out, **options)
-    if method == "accumulate" and ufunc.__name__ in _SCANS:
-        scan = _SCANS[ufunc.__name__]
-        return delivered(scan(inputs[0], axis=axis, dtype=dtype, **options), out)
-    if method == "outer" and not options and builtins.all(isinstance(x, Array) for x in inputs):
-        a, b = inputs
-        a = zs.reshape(a, a.shape + (1,) * b.ndim)
-        return delivered(_of_ufunc(ufunc)(a, b), out)
-    if method == "reduceat" and not options and ufunc.__name__ in _FOLDS and isinstance(inputs[0], Array):
-        return delivered(reduceat(_FOLDS[ufunc.__name__], *inputs, axis, None if dtype is None else np.dtype(dtype)), out)
-    if method == "at" and len(inputs) == 3 and ufunc.__name__ in _FOLDS:
-        return at(_of_ufunc(ufunc) if isinstance(inputs[0], Array) else ufunc, _FOLDS[ufunc.__name__], *inputs)
-    raise TypeError(absent(ufunc, "" if method == "__call__" else f".{method}", options))
+    axis, dtype = options.pop("axis", 0), options.pop("dtype", None)
+    name, x = ufunc.__name__, beside(inputs[0], _first(inputs + (out or ())))
+    if dtype is not None:
+        # NumPy raises for a type in which the function does not compute.
+        dtype = ufunc.resolve_dtypes((None, x.dtype, None), signature=(dtype, None, None), casting="unsafe", reduction=True)[0]
+    if method == "reduce" and name in _FOLDS:
+        return adapted(_FOLDS[name], x, axis=axis, dtype=dtype, out=out, **options)
+    if method == "accumulate" and name in _SCANS and not options:
+        return delivered(_SCANS[name](x, axis=axis, dtype=_wide(x, dtype, out)), out)
+    if method == "reduceat" and name in _FOLDS and not options:
+        return delivered(reduceat(_FOLDS[name], x, inputs[1], axis, _wide(x, dtype, out)), out)
+    if method == "at" and len(inputs) == 3 and name in _FOLDS:
+        return at(ufunc, _FOLDS[name], *inputs)
+    raise TypeError(absent(ufunc, f".{method}", options))
+
+
+def _computed(ufunc, inputs, out, *, where=True, dtype=None, signature=None, casting="same_kind", order="K", subok=True, **others):
+    """A call with options. NumPy names the types of its computation, to which operands and results are cast."""
+    if others or order not in ("K", "A", "C", None):
+        named = ", ".join(others) or f"order={order!r}"
+        raise TypeError(f"numpy.{ufunc.__name__} of zerostride takes no {named}: leave it out")
+    if where is not True and any(each is None for each in out):
+        raise TypeError(f"numpy.{ufunc.__name__} of zerostride takes where= beside out= alone: choose by zerostride.where")
+    if dtype is not None:
+        if signature is not None:
+            raise TypeError(f"dtype= and signature= for numpy.{ufunc.__name__}: they name one thing, so pass one of them")
+        signature = (None,) * ufunc.nin + (dtype,) * ufunc.nout
+    typed = {"casting": casting} if signature is None else {"casting": casting, "signature": signature}
+    first = _first(inputs)
+    if first is None:
+        # Only what the result goes to is ours.
+        results = ufunc(*inputs, **typed)
+        results = results if ufunc.nout > 1 else (results,)
+        results = [zs.asarray(result, device=_first(out).device) for result in results]
+    else:
+        inputs = [beside(x, first) for x in inputs]
+        if signature is not None or casting != "same_kind":
+            kinds = [type(x) if type(x) in (int, float) else np.result_type(getattr(x, "dtype", type(x))) for x in inputs]
+            types = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), **typed)
+        if signature is not None:
+            inputs = [zs.asarray(x, dtype=dtype, device=first.device) for x, dtype in zip(inputs, types)]
+        results = _called(ufunc, inputs)
+        results = results if ufunc.nout > 1 else (results,)
+        if signature is not None:
+            results = [zs.astype(x, dtype, copy=False) for x, dtype in zip(results, types[ufunc.nin :])]
+    mask = where if where is True else _mask(where, results[0].device)
+    # `out` may have a larger shape, to which the result broadcasts. A product's matrices do not.
+    for result, each in zip(results, out):
+        if each is not None:
+            is_elementwise = ufunc.signature is None
+            shape = np.broadcast_shapes(result.shape, np.shape(mask), each.shape) if is_elementwise else result.shape
+            _must_fit(result.dtype, shape, each, casting)
+    results = tuple(r if o is None else _written(r, o, mask) for r, o in zip(results, out))
+    return results if ufunc.nout > 1 else results[0]
+
+
+def _mask(where, device):
+    where = zs.asarray(where, device=device)
+    if where.dtype.kind != "b":
+        raise TypeError(f"where= of {where.dtype}: it takes truth values, so compare the elements with 0")
+    return where
 
 
 def absent(function, method="", options=()):
@@ -170,25 +212,46 @@ _REMEDIES = {
 
 # The neutral element of a reduction, and the operation that adds a value to its result.
 _NOTHING = {zs.sum: 0, zs.prod: 1, zs.any: False, zs.all: True}
-_WITH = {zs.sum: zs.add, zs.prod: zs.multiply, zs.max: zs.maximum, zs.min: zs.minimum}
+_WITH = {
+    zs.sum: zs.add, zs.prod: zs.multiply, zs.max: zs.maximum, zs.min: zs.minimum, zs.any: zs.logical_or,
+    zs.all: zs.logical_and, zs.logsumexp: zs.logaddexp,
+}  # fmt: skip
 
 
 def _chosen(function, x, where, initial):
     """The array with elements that `where` leaves out replaced by the reduction's neutral element."""
     nothing = _NOTHING.get(function, initial)
     if nothing is None:
+        if function in _WITH:
+            raise ValueError(f"{function.__name__} of zerostride takes no where= alone: give initial= too")
         leaves_out = f"nan{function.__name__}"
         remedy = "choose by zerostride.where" if not hasattr(np, leaves_out) else f"set the others to NaN, and call numpy.{leaves_out}"
-        remedy = "give initial= too" if function in _WITH else remedy
         raise TypeError(f"{function.__name__} of zerostride takes no where= alone: {remedy}")
-    where = beside(where, x)
-    return zs.where(where, x, zs.astype(zs.asarray(nothing, device=x.device), x.dtype))
+    where = zs.broadcast_to(_mask(where, x.device), x.shape)
+    return zs.where(where, x, zs.asarray(nothing, dtype=x.dtype, device=x.device))
 
 
 def _is_default(name, value):
     """Whether an argument has its default value."""
-    always = {"where": True, "order": "K", "subok": True, "keepdims": False}
-    return is_nothing(value) or value is always.get(name, ())
+    return is_nothing(value) or name == "where" and value is True
+
+
+def _must_fit(dtype, shape, out, casting="same_kind"):
+    """Raises if a result does not go into `out`, by NumPy's casting rules, of which "same_kind" is extended by bfloat16."""
+    is_kind = casting == "same_kind" and is_float(dtype) and is_float(out.dtype)
+    if not (is_kind or np.can_cast(dtype, out.dtype, casting)):
+        raise TypeError(f"the result of {dtype} does not go into an array of {out.dtype}: cast it by astype")
+    if shape != out.shape:
+        raise ValueError(f"the result of {list(shape)} does not go into an array of {list(out.shape)}: out has its shape")
+
+
+def _written(result, out, mask=True):
+    if not isinstance(out, Array):
+        np.copyto(out, np.asarray(result), casting="unsafe", where=np.asarray(mask))
+        return out
+    result = zs.broadcast_to(zs.astype(result, out.dtype, copy=False), out.shape)
+    out._replace(result if mask is True else zs.where(mask, result, out))
+    return out
 
 
 def delivered(result, out):
@@ -196,18 +259,16 @@ def delivered(result, out):
     out = out[0] if isinstance(out, tuple) else out
     if out is None:
         return result
-    # NumPy's casting rule "same_kind", extended by bfloat16.
-    if not (is_float(result.dtype) and is_float(out.dtype) or np.can_cast(result.dtype, out.dtype, "same_kind")):
-        raise TypeError(f"the result of {result.dtype} does not go into an array of {out.dtype}: cast it by astype")
-    if result.shape != out.shape:
-        raise ValueError(
-            f"the result of {list(result.shape)} does not go into an array of {list(out.shape)}: out has its shape"
-        )
-    if isinstance(out, Array):
-        out._replace(result if result.dtype == out.dtype else zs.astype(result, out.dtype))
-    else:
-        out[...] = np.asarray(result)
-    return out
+    _must_fit(result.dtype, result.shape, out)
+    return _written(result, out)
+
+
+def _wide(x, dtype, out):
+    """The type of a sum: with no other, that of `out` if it is the wider float, as in NumPy."""
+    out = out[0] if isinstance(out, tuple) else out
+    if dtype is None and out is not None and is_float(x.dtype) and is_float(out.dtype):
+        return zs.result_type(x, out.dtype)
+    return None if dtype is None else np.dtype(dtype)
 
 
 @functools.cache
@@ -228,24 +289,29 @@ def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0
         raise TypeError(f"{function.__name__} of zerostride takes no {', '.join(options)}")
     out = out[0] if isinstance(out, tuple) else out
     x = x if isinstance(x, Array) else zs.asarray(x, device=out.device)
+    if initial is not None and function not in _WITH:
+        raise TypeError(f"{function.__name__} of zerostride takes no initial")
     if where is not None:
         x = _chosen(function, x, where, initial)
     takes = _parameters(function)
     known = {"axis": axis, "keepdims": not is_nothing(keepdims) and bool(keepdims)}
     if "correction" in takes:
         known["correction"] = ddof if is_nothing(correction) else correction
+    dtype = _wide(x, dtype, out)
     if dtype is not None:
-        dtype = np.dtype(dtype)
         if "dtype" in takes:
             known["dtype"] = dtype
         else:
             x = zs.astype(x, dtype)
+    if initial is not None and not x.size:
+        # No elements reduce to `initial`, which stands for them.
+        reduced = axes_of(range(x.ndim) if axis is None else axis, x.ndim, function.__name__)
+        shape = [1 if k in reduced else length for k, length in enumerate(x.shape)]
+        x = zs.full(shape, zs.asarray(initial, dtype=x.dtype), dtype=x.dtype, device=x.device)
+        initial = None
     result = function(x, **known)
     if initial is not None:
-        if function not in _WITH:
-            raise TypeError(f"{function.__name__} of zerostride takes no initial")
-        result = _WITH[function](result, initial)
+        result = _WITH[function](result, zs.asarray(initial, dtype=result.dtype, device=x.device))
     if 0 < 2 * result.size <= x.size:
         result.evaluate()
     return delivered(result, out)
-
