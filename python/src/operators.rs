@@ -132,7 +132,7 @@ fn of_bool(op: &str) -> (&str, DType) {
         "add" | "max" | "fmax" => ("or", DType::Bool),
         "mul" | "min" | "fmin" => ("and", DType::Bool),
         "lt" | "le" | "gt" | "ge" => (op, DType::U8),
-        "div_floor" | "rem_floor" | "rem" | "pow" | "square" | "shl" | "shr" => (op, DType::I8),
+        "div" | "div_floor" | "rem_floor" | "rem" | "pow" | "square" | "shl" | "shr" => (op, DType::I8),
         _ => (op, DType::Bool),
     }
 }
@@ -234,13 +234,6 @@ pub(crate) fn apply(
         });
     }
     let whole = dtype::kind(dtype) != Kind::Float;
-    let is_negative = |operand: &Operand<'_>| matches!(operand, Operand::Scalar(Scalar::Int(..0)));
-    if op == "pow" && whole && is_negative(&operands[1]) {
-        return Err(PyValueError::new_err(format!(
-            "{} to a negative power: an integer takes powers of 0 or more, so cast it to a float",
-            dtype::name(dtype)
-        )));
-    }
     let expr = match rule {
         Rule::Whole if whole => exprs.swap_remove(0),
         _ if op == "abs" && dtype == DType::Bool => exprs.swap_remove(0),
@@ -262,6 +255,13 @@ pub(crate) fn apply(
         Operand::Scalar(_) => None,
     });
     crate::rules::warn(py, arrays)?;
+    let is_negative = |operand: &Operand<'_>| matches!(operand, Operand::Scalar(Scalar::Int(..0)));
+    if op == "pow" && whole && is_negative(&operands[1]) && result.shape.iter().all(|&length| length > 0) {
+        return Err(PyValueError::new_err(format!(
+            "{} to a negative power: an integer takes powers of 0 or more, so cast it to a float",
+            dtype::name(dtype)
+        )));
+    }
     Ok(Some(result))
 }
 

@@ -41,7 +41,7 @@ UNARY = {
     "reciprocal": ("reciprocal", "float"),
     "round": ("round", "whole"),
     "sign": ("sign", "same"),
-    "signbit": ("signbit", "same"),
+    "signbit": ("signbit", "float"),
     "sin": ("sin", "float"),
     "sinh": ("sinh", "float"),
     "square": ("square", "same"),

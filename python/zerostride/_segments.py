@@ -89,7 +89,8 @@ def reduceat(fold, x, indices, axis, dtype):
         parts.append(_folded(fold, x, begins[chosen], counts[chosen], axis, dtype))
     if not parts:
         shape = [0 if k == axis else n for k, n in enumerate(x.shape)]
-        return _core.full(shape, 0, x.dtype, x.device)
+        found = fold(_core.full((1,), 0, x.dtype, x.device)).dtype
+        return _core.full(shape, 0, found if dtype is None else dtype, x.device)
     found = zs.concat(parts, axis=axis)
     return found if len(parts) == 1 else take_at(found, np.argsort(np.concatenate(order)), axis)
 
@@ -130,5 +131,7 @@ def at(function, fold, x, indices, values):
     unique, first = np.unique(places.ravel()[order], return_index=True)
     key = np.unravel_index(unique, lengths)
     found = x[key]
-    function(found, reduceat(fold, take_at(values, order, 0), first, 0, None), out=found)
+    dtype = zs.result_type(x.dtype, values.dtype)
+    together = reduceat(fold, zs.astype(take_at(values, order, 0), dtype, copy=False), first, 0, dtype)
+    function(found, together, out=found)
     x[key] = found

@@ -77,7 +77,9 @@ def _heaviside(x1, x2):
 
 
 def _logaddexp2(x1, x2):
-    return zs.logaddexp(x1 * math.log(2), x2 * math.log(2)) / math.log(2)
+    dtype = zs.result_type(x1, x2, 1.0)
+    x1, x2 = ((zs.astype(x, dtype) if isinstance(x, Array) else x) * math.log(2) for x in (x1, x2))
+    return zs.logaddexp(x1, x2) / math.log(2)
 
 
 def _power(x1, x2):
@@ -89,7 +91,7 @@ def _power(x1, x2):
 
 
 def _reciprocal(x):
-    return zs.reciprocal(x) if is_float(x.dtype) else _core.apply("div", "same", 1, x)
+    return zs.reciprocal(x) if is_float(x.dtype) else _core.apply("div", "same", True, x)
 
 
 _COMPOSED = {
@@ -134,6 +136,8 @@ def ufunc(ufunc, method, inputs, options):
     if dtype is not None:
         # NumPy raises for a type in which the function does not compute.
         dtype = ufunc.resolve_dtypes((None, x.dtype, None), signature=(dtype, None, None), casting="unsafe", reduction=True)[0]
+    if method in ("accumulate", "reduceat") and not x.ndim:
+        raise TypeError(f"numpy.{name}.{method} of a number: it takes an array with axes")
     if method == "reduce" and name in _FOLDS:
         return adapted(_FOLDS[name], x, axis=axis, dtype=dtype, out=out, **options)
     if method == "accumulate" and name in _SCANS and not options:
@@ -156,6 +160,8 @@ def _computed(ufunc, inputs, out, *, where=True, dtype=None, signature=None, cas
         if signature is not None:
             raise TypeError(f"dtype= and signature= for numpy.{ufunc.__name__}: they name one thing, so pass one of them")
         signature = (None,) * ufunc.nin + (dtype,) * ufunc.nout
+    # Without byte orders "equiv" is "no". NumPy's resolution crashes for "equiv" beside a Python number.
+    casting = "no" if casting == "equiv" else casting
     typed = {"casting": casting} if signature is None else {"casting": casting, "signature": signature}
     first = _first(inputs)
     if first is None:
@@ -169,18 +175,21 @@ def _computed(ufunc, inputs, out, *, where=True, dtype=None, signature=None, cas
             kinds = [type(x) if type(x) in (int, float) else np.result_type(getattr(x, "dtype", type(x))) for x in inputs]
             types = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), **typed)
         if signature is not None:
+            # NumPy converts numbers, and raises for those that a type does not hold.
+            inputs = [x if isinstance(x, Array) else np.asarray(x, dtype) for x, dtype in zip(inputs, types)]
             inputs = [zs.asarray(x, dtype=dtype, device=first.device) for x, dtype in zip(inputs, types)]
         results = _called(ufunc, inputs)
         results = results if ufunc.nout > 1 else (results,)
         if signature is not None:
             results = [zs.astype(x, dtype, copy=False) for x, dtype in zip(results, types[ufunc.nin :])]
     mask = where if where is True else _mask(where, results[0].device)
-    # `out` may have a larger shape, to which the result broadcasts. A product's matrices do not.
+    if ufunc.signature is None:
+        # `out` and `where` may have a larger shape, to which the results broadcast. Matrices do not.
+        shape = np.broadcast_shapes(results[0].shape, np.shape(mask), *(each.shape for each in out if each is not None))
+        results = [zs.broadcast_to(result, shape) for result in results]
     for result, each in zip(results, out):
         if each is not None:
-            is_elementwise = ufunc.signature is None
-            shape = np.broadcast_shapes(result.shape, np.shape(mask), each.shape) if is_elementwise else result.shape
-            _must_fit(result.dtype, shape, each, casting)
+            _must_fit(result.dtype, result.shape, each, casting)
     results = tuple(r if o is None else _written(r, o, mask) for r, o in zip(results, out))
     return results if ufunc.nout > 1 else results[0]
 
@@ -211,7 +220,7 @@ _REMEDIES = {
 
 
 # The neutral element of a reduction, and the operation that adds a value to its result.
-_NOTHING = {zs.sum: 0, zs.prod: 1, zs.any: False, zs.all: True}
+_NOTHING = {zs.sum: 0, zs.prod: 1, zs.any: False, zs.all: True, zs.logsumexp: -math.inf}
 _WITH = {
     zs.sum: zs.add, zs.prod: zs.multiply, zs.max: zs.maximum, zs.min: zs.minimum, zs.any: zs.logical_or,
     zs.all: zs.logical_and, zs.logsumexp: zs.logaddexp,
@@ -220,7 +229,9 @@ _WITH = {
 
 def _chosen(function, x, where, initial):
     """The array with elements that `where` leaves out replaced by the reduction's neutral element."""
-    nothing = _NOTHING.get(function, initial)
+    nothing = _NOTHING.get(function)
+    if nothing is None and initial is not None:
+        nothing = zs.asarray(initial, dtype=x.dtype, device=x.device)
     if nothing is None:
         if function in _WITH:
             raise ValueError(f"{function.__name__} of zerostride takes no where= alone: give initial= too")
@@ -228,7 +239,7 @@ def _chosen(function, x, where, initial):
         remedy = "choose by zerostride.where" if not hasattr(np, leaves_out) else f"set the others to NaN, and call numpy.{leaves_out}"
         raise TypeError(f"{function.__name__} of zerostride takes no where= alone: {remedy}")
     where = zs.broadcast_to(_mask(where, x.device), x.shape)
-    return zs.where(where, x, zs.asarray(nothing, dtype=x.dtype, device=x.device))
+    return zs.where(where, x, nothing)
 
 
 def _is_default(name, value):
@@ -236,7 +247,7 @@ def _is_default(name, value):
     return is_nothing(value) or name == "where" and value is True
 
 
-def _must_fit(dtype, shape, out, casting="same_kind"):
+def _must_fit(dtype, shape, out, casting):
     """Raises if a result does not go into `out`, by NumPy's casting rules, of which "same_kind" is extended by bfloat16."""
     is_kind = casting == "same_kind" and is_float(dtype) and is_float(out.dtype)
     if not (is_kind or np.can_cast(dtype, out.dtype, casting)):
@@ -249,7 +260,7 @@ def _written(result, out, mask=True):
     if not isinstance(out, Array):
         np.copyto(out, np.asarray(result), casting="unsafe", where=np.asarray(mask))
         return out
-    result = zs.broadcast_to(zs.astype(result, out.dtype, copy=False), out.shape)
+    result = zs.astype(result, out.dtype, copy=False)
     out._replace(result if mask is True else zs.where(mask, result, out))
     return out
 
@@ -259,7 +270,7 @@ def delivered(result, out):
     out = out[0] if isinstance(out, tuple) else out
     if out is None:
         return result
-    _must_fit(result.dtype, result.shape, out)
+    _must_fit(result.dtype, result.shape, out, "same_kind")
     return _written(result, out)
 
 
@@ -293,6 +304,9 @@ def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0
         raise TypeError(f"{function.__name__} of zerostride takes no initial")
     if where is not None:
         x = _chosen(function, x, where, initial)
+    if type(axis) is int and axis in (0, -1) and not x.ndim:
+        # NumPy reduces a number along its one axis.
+        axis = None
     takes = _parameters(function)
     known = {"axis": axis, "keepdims": not is_nothing(keepdims) and bool(keepdims)}
     if "correction" in takes:
