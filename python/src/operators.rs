@@ -377,9 +377,7 @@ fn in_place(op: &str, rule: Rule, x: &Bound<'_, Array>, other: &Bound<'_, PyAny>
     match apply(x.py(), op, rule, &[x.as_any(), other])? {
         Some(result) if result.dtype == x.get().dtype => x.get().replace(x.py(), result),
         // One place has NumPy's casting rule.
-        Some(result) => {
-            x.py().import("zerostride._ufuncs")?.call_method1("delivered", (result, x)).map(drop)
-        }
+        Some(result) => x.py().import("zerostride._ufuncs")?.call_method1("delivered", (result, x)).map(drop),
         None => Err(PyTypeError::new_err(format!(
             "{op} takes arrays and numbers, not {}: make it an array by asarray",
             other.get_type().name()?
@@ -464,7 +462,8 @@ impl Array {
             let other = made(other, Some(&Device(x.slot.clone())))?;
             return binary(op, Rule::Same, slf.as_any(), other.as_any());
         }
-        let is_other = other.is_none() || other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
+        let is_other =
+            other.is_none() || other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
         if is_other && matches!(op, "eq" | "ne") {
             // No element equals it.
             let truth = AnyExpr::scalar(DType::Bool, op == "ne").broadcast_to(x.shape.clone());

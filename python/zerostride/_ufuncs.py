@@ -71,15 +71,20 @@ def _modf(x):
     return zs.copysign(zs.where(zs.isinf(x), 0.0, x - whole), x), whole
 
 
+def _alike(*operands):
+    """Operands as arrays of one float type."""
+    dtype, device = zs.result_type(*operands, 1.0), _first(operands).device
+    return [zs.asarray(x, dtype=dtype, device=device) for x in operands]
+
+
 def _heaviside(x1, x2):
-    x1 = _floats(x1) if isinstance(x1, Array) else zs.asarray(float(x1), dtype=_floats(x2).dtype, device=x2.device)
+    x1, x2 = _alike(x1, x2)
     return zs.where(x1 == 0, x2, zs.where(zs.isnan(x1), x1, zs.astype(x1 > 0, x1.dtype)))
 
 
 def _logaddexp2(x1, x2):
-    dtype = zs.result_type(x1, x2, 1.0)
-    x1, x2 = ((zs.astype(x, dtype) if isinstance(x, Array) else x) * math.log(2) for x in (x1, x2))
-    return zs.logaddexp(x1, x2) / math.log(2)
+    x1, x2 = _alike(x1, x2)
+    return zs.logaddexp(x1 * math.log(2), x2 * math.log(2)) / math.log(2)
 
 
 def _power(x1, x2):
@@ -172,12 +177,10 @@ def _computed(ufunc, inputs, out, *, where=True, dtype=None, signature=None, cas
     else:
         inputs = [beside(x, first) for x in inputs]
         if signature is not None or casting != "same_kind":
-            kinds = [type(x) if type(x) in (int, float) else np.result_type(getattr(x, "dtype", type(x))) for x in inputs]
+            kinds = [getattr(x, "dtype", np.dtype(bool) if isinstance(x, bool) else type(x)) for x in inputs]
             types = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), **typed)
         if signature is not None:
-            # NumPy converts numbers, and raises for those that a type does not hold.
-            inputs = [x if isinstance(x, Array) else np.asarray(x, dtype) for x, dtype in zip(inputs, types)]
-            inputs = [zs.asarray(x, dtype=dtype, device=first.device) for x, dtype in zip(inputs, types)]
+            inputs = [_typed(x, each, first.device, dtype is not None) for x, each in zip(inputs, types)]
         results = _called(ufunc, inputs)
         results = results if ufunc.nout > 1 else (results,)
         if signature is not None:
@@ -185,13 +188,21 @@ def _computed(ufunc, inputs, out, *, where=True, dtype=None, signature=None, cas
     mask = where if where is True else _mask(where, results[0].device)
     if ufunc.signature is None:
         # `out` and `where` may have a larger shape, to which the results broadcast. Matrices do not.
-        shape = np.broadcast_shapes(results[0].shape, np.shape(mask), *(each.shape for each in out if each is not None))
+        shape = np.broadcast_shapes(results[0].shape, getattr(mask, "shape", ()), *(each.shape for each in out if each is not None))
         results = [zs.broadcast_to(result, shape) for result in results]
     for result, each in zip(results, out):
         if each is not None:
             _must_fit(result.dtype, result.shape, each, casting)
     results = tuple(r if o is None else _written(r, o, mask) for r, o in zip(results, out))
     return results if ufunc.nout > 1 else results[0]
+
+
+def _typed(x, dtype, device, stays):
+    """An operand of a type. An integer beside integers may stay a number, because a comparison takes any."""
+    if stays and type(x) is int and dtype.kind in "iu":
+        return x
+    # NumPy converts numbers, and raises for those that a type does not hold.
+    return zs.asarray(x if isinstance(x, Array) else np.asarray(x, dtype), dtype=dtype, device=device)
 
 
 def _mask(where, device):
