@@ -151,6 +151,18 @@ def test_every_nan_differs():
     assert counts.tolist() == [1, 1, 1]
 
 
+def test_what_has_no_elements():
+    nothing = [zs.zeros((0, n), dtype=zs.float32) for n in (2, 3)]
+    with pytest.raises(ValueError, match=r"concat of \[0, 2\] and \[0, 3\]"):
+        zs.concat(nothing)
+    assert zs.concat(nothing, axis=1).shape == (0, 5)
+    for mode in ("linear_ramp", "maximum", "edge", "wrap"):
+        with pytest.raises(ValueError, match="it has no element to repeat"):
+            zs.pad(nothing[0], ((1, 1), (0, 0)), mode=mode)
+        assert zs.pad(nothing[0], ((0, 0), (1, 1)), mode=mode).shape == (0, 4)
+    assert np.max(nothing[0], axis=0, initial=-1).tolist() == [-1, -1] and np.max(nothing[0], axis=1, initial=5).shape == (0,)
+
+
 def test_arrays_of_numpy_are_taken(x):
     same(zs.sum(X, axis=0), X.sum(axis=0))
     same(zs.astype(X, zs.int32), X.astype(np.int32))

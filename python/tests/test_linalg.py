@@ -62,7 +62,10 @@ def test_einsum_by_numpy():
     same(np.einsum(x, [0, 1], y, [1, 2]), a @ b)
     same(np.einsum(x, [0, 7], b, [7, 2], [2, 0]), (a @ b).T)
     same(np.einsum(x, [Ellipsis, 0], [0, Ellipsis]), a.T)
-    same(np.einsum("ij->i", x, dtype=np.float32), a.sum(1).astype(np.float32))
+    same(np.einsum("ij->i", x, dtype=np.float32, casting="same_kind"), a.sum(1).astype(np.float32))
+    for each in (x, a):
+        with pytest.raises(TypeError, match="casting='safe'|'safe'"):
+            np.einsum("ij->i", each, dtype=np.float32)
     out = zs.zeros((3, 2), dtype=zs.int32)
     assert np.einsum("ij,jk", x, y, out=out) is out
     same(out, a @ b)

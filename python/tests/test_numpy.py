@@ -73,7 +73,7 @@ def test_windows():
     same(view(x, 2, axis=1)[:, ::2], view(X, 2, axis=1)[:, ::2])
     computed = zs.max(zs.sliding_window_view(zs.exp(x), 2, 0), axis=-1)
     np.testing.assert_allclose(np.asarray(computed), view(np.exp(X), 2, 0).max(axis=-1), rtol=1e-6)
-    for call in (lambda: view(x, (2, 2), 0), lambda: view(x, 2, writeable=True), lambda: view(x, 2)):
+    for call in (lambda: view(x, (2, 2), 0), lambda: view(x, 2)):
         with pytest.raises(ValueError):
             call()
     with pytest.raises(np.exceptions.AxisError):
@@ -227,7 +227,7 @@ def test_others_decide_themselves(x):
         (lambda: np.spacing(x), "numpy.spacing is not there for arrays of zerostride: pass numpy.asarray"),
         (lambda: np.apply_along_axis(sum, 0, x), "numpy.apply_along_axis is not there .* with axis="),
         (lambda: np.arctan2.at(x, [0], 1), "numpy.arctan2.at is not there"),
-        (lambda: np.mean(x, where=x > 0), "set the others to NaN, and call numpy.nanmean"),
+        (lambda: np.lib.stride_tricks.sliding_window_view(x, 2, writeable=True), "sliding_window_view of zerostride takes no writeable"),
         (lambda: np.exp(x, where=x > 0), "where= beside out="),
         (lambda: np.mean(x, dtype=np.int32), "mean of zerostride is a float, not int32"),
         (lambda: zs.pad(x, 1, mode=lambda *a: None), "the modes here are"),

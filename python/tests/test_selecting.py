@@ -129,6 +129,43 @@ def test_one_sort_serves_all_quantiles(monkeypatch):
         np.testing.assert_allclose(np.asarray(got), each, rtol=1e-6)
 
 
+def test_places_of_quantiles():
+    x = np.arange(101, dtype=np.float32)
+    for function in (np.percentile, np.nanpercentile):
+        found = function(zs.asarray(x), range(101), method="lower").tolist()
+        # In float64, NumPy's places of 29, 57 and 58 lie below those elements.
+        assert found in (x.tolist(), function(x, range(101), method="lower").tolist())
+
+
+def test_indices_of_all_axes():
+    for dtype in (np.int32, np.uint8):
+        i = np.array([0, 5, 200], dtype)
+        for order in "CF":
+            same_values(np.unravel_index(zs.asarray(i), (20, 30), order), np.unravel_index(i, (20, 30), order))
+            found = np.ravel_multi_index((zs.asarray(i), zs.asarray(i[::-1])), (201, 300), order=order)
+            same_values([found], [np.ravel_multi_index((i, i[::-1]), (201, 300), order=order)])
+        modes = {"mode": ("wrap", "clip")}
+        same_values([np.ravel_multi_index((zs.asarray(i),) * 2, (7, 9), **modes)], [np.ravel_multi_index((i, i), (7, 9), **modes)])
+    x, wide = zs.asarray(np.int32([40000])), zs.Device().supports("int64")
+    if wide:
+        assert np.ravel_multi_index((x, x), (200000, 200000)).tolist() == [8000040000]
+    for call, text in (
+        (lambda: np.unravel_index(x, (2, 3)), "index 40000 of unravel_index: it is from 0 to below 6"),
+        (lambda: np.unravel_index(-x, (2, 3)), "index -40000 of unravel_index"), (lambda: np.unravel_index(x, (2, 3), "A"), "it is 'C' or 'F'"),
+        (lambda: np.ravel_multi_index((x, x), (50000, 7)), "index 40000 of ravel_multi_index: it is from 0 to below 7"),
+        (lambda: np.ravel_multi_index((x, x), (7,)), "2 indices and 1 modes for 1 lengths"),
+        (lambda: np.ravel_multi_index((x, x), (2**40, 2**40)), "cannot count its elements"),
+        (lambda: np.ravel_multi_index((x, x), (50000, 7), mode="near"), "for the mode of ravel_multi_index"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=text):
+            call()
+
+
+def same_values(ours, theirs):
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(np.asarray(one), other)
+
+
 def test_counts(reads):
     x = zs.asarray(X[1:])
     keys = zs.asarray(np.int32([3, 1, 3, 0]))
@@ -146,6 +183,7 @@ def test_counts(reads):
     # Integers, and edges that the type does not hold.
     whole = np.random.default_rng(6).integers(-50, 50, 1000).astype(np.int16)
     assert np.histogram(zs.asarray(whole), bins=13)[0].tolist() == np.histogram(whole, bins=13)[0].tolist()
+    assert np.histogram(zs.asarray(np.arange(6, dtype=np.int32)), bins=4)[1].tolist() == [0, 1.25, 2.5, 3.75, 5]
     near = np.float32([0.1, 0.3, 0.7, 0.1])
     assert np.histogram(zs.asarray(near), [0.1, 0.3, 0.7])[0].tolist() == np.histogram(near, [0.1, 0.3, 0.7])[0].tolist()
     with pytest.raises(ValueError, match="0 or more"):

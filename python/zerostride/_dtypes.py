@@ -66,6 +66,13 @@ def _dtype(x):
     return x.dtype if isinstance(x, Array) else np.dtype(x)
 
 
+def must_cast(given, dtype, casting, what):
+    """Raises if NumPy's casting rule forbids a conversion. bfloat16 is a float."""
+    is_near = casting == "same_kind" and is_float(given) and is_float(dtype)
+    if not is_near and not np.can_cast(given, dtype, casting):
+        raise TypeError(f"{what} of {given} to {dtype} with casting={casting!r}: the rule forbids it, so cast by astype first")
+
+
 @of_array
 def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: builtins.bool = True, device: DeviceLike = None) -> Array:
     """Convert every element to a type.

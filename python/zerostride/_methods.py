@@ -7,7 +7,8 @@ import functools
 
 import numpy as np
 
-from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _searching, _sizeof, _statistics, _ufuncs
+from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _sizeof, _ufuncs
+from ._arguments import integers
 from ._core import Array
 from ._creation import on_host as _on_host
 
@@ -165,15 +166,21 @@ def _rdivmod(self, other):
 
 
 def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-    """The elements converted to a type. The other arguments are NumPy's, and change nothing."""
-    return _dtypes.astype(self, np.dtype(dtype), copy=copy)
+    """The elements converted to a type. ``order`` and ``subok`` are NumPy's, and change nothing."""
+    dtype = np.dtype(dtype)
+    if casting != "unsafe":
+        _dtypes.must_cast(self.dtype, dtype, casting, "astype")
+    return _dtypes.astype(self, dtype, copy=copy)
 
 
-def _reshape(self, *shape, order="C"):
-    """The elements in another shape, in row-major order."""
+def _reshape(self, *shape, order="C", copy=None):
+    """The elements in another shape, in row-major order, or with ``order="F"`` in column-major order."""
+    shape = shape[0] if len(shape) == 1 else shape
+    if order == "F":
+        return _manipulation.reshape(self.T, integers(shape, "the shape of reshape")[::-1], copy=copy).T
     if order not in ("C", "A", None):
-        raise ValueError(f"reshape in order {order!r}: arrays are in order 'C'")
-    return _manipulation.reshape(self, shape[0] if len(shape) == 1 else shape)
+        raise ValueError(f"{order!r} for the order of reshape: it is 'C', 'F' or 'A'")
+    return _manipulation.reshape(self, shape, copy=copy)
 
 
 def _transpose(self, *axes):
@@ -184,7 +191,7 @@ def _transpose(self, *axes):
 
 
 def _ravel(self, order="C"):
-    return _reshape(self, -1, order=order) if self.size else _reshape(self, 0)
+    return _reshape(self, self.size, order="C" if order == "K" else order)
 
 
 def _copied(self, order="C"):
@@ -221,19 +228,32 @@ def _strides(self):
     return tuple(reversed(steps[: self.ndim]))
 
 
-def _take(self, indices, axis=None, out=None, mode="raise"):
-    """As ``numpy.take``. Without an axis, indices are those of the flattened array."""
-    return np.take(self, indices, axis, out, mode)
+_only = Array.item
 
 
-def _reduction(function):
-    """A reduction of the namespace as a method with NumPy's arguments."""
+def _item(self, *args):
+    """The only element, or that at an index of the flattened array or at one of each axis, as a Python number."""
+    if not args:
+        return _only(self)
+    index = args[0] if len(args) == 1 else args
+    return _only(self[index] if isinstance(index, tuple) else _ravel(self)[index])
 
-    def method(self, axis=None, dtype=None, out=None, keepdims=False, **options):
-        return _ufuncs.adapted(function, self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
 
-    method.__name__ = method.__qualname__ = function.__name__
-    method.__doc__ = f"As ``zerostride.{function.__name__}``, with NumPy's arguments."
+def _clip(self, min=None, max=None, out=None, **options):
+    """As ``numpy.clip``, which looks at the other arguments."""
+    return np.clip(self, min, max, out, **options)
+
+
+def _numpys(name):
+    """NumPy's function of this name as a method, with the same arguments."""
+    theirs = getattr(np, name)
+
+    def method(self, *arguments, **options):
+        return _functions().call(theirs, (self, *arguments), options)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"As ``numpy.{name}`` of the array."
+    method.__wrapped__ = theirs
     return method
 
 
@@ -243,14 +263,14 @@ def _array_ufunc(self, ufunc, method, *inputs, **options):
 
 @functools.cache
 def _functions():
-    """What finds NumPy's functions, which are loaded when the first is called."""
+    """The module of NumPy's functions, which are loaded when the first is called."""
     from . import _numpy, _numpy_linear, _numpy_numbers, _numpy_selecting, _numpy_shapes  # noqa: F401
 
-    return _numpy.function
+    return _numpy
 
 
 def _array_function(self, function, types, args, kwargs):
-    return _functions()(self, function, types, args, kwargs)
+    return _functions().function(self, function, types, args, kwargs)
 
 
 def _dask_tokenize(self):
@@ -283,41 +303,29 @@ METHODS = {
     "_repr_inline_": _repr_inline,
     "__rmatmul__": _rmatmul,
     "__str__": _str,
-    "argsort": lambda self, axis=-1: np.argsort(self, axis),
     "astype": _astype,
-    "clip": lambda self, min=None, max=None: _elementwise.clip(self, min, max),
+    "clip": _clip,
     "compress": lambda self, condition, axis=None, out=None: np.compress(condition, self, axis, out),
     "conj": _elementwise.conj,
     "conjugate": _elementwise.conj,
     "copy": _copied,
-    "cumprod": lambda self, axis=None, dtype=None, out=None: np.cumprod(self, axis, dtype, out),
-    "cumsum": lambda self, axis=None, dtype=None, out=None: np.cumsum(self, axis, dtype, out),
-    "diagonal": lambda self, offset=0, axis1=0, axis2=1: np.diagonal(self, offset, axis1, axis2),
-    "dot": lambda self, b, out=None: np.dot(self, b, out),
     "flat": property(_flat, _set_flat),
     "flatten": _flatten,
+    "item": _item,
     "imag": property(_elementwise.imag, doc="The imaginary part, which is 0."),
-    "nonzero": _searching.nonzero,
     "ravel": _ravel,
     "reshape": _reshape,
     "real": property(lambda self: self, doc="The real part, which is the array."),
-    "repeat": lambda self, repeats, axis=None: _manipulation.repeat(self, repeats, axis=axis),
-    "round": _elementwise.rounded,
-    "searchsorted": lambda self, v, side="left", sorter=None: np.searchsorted(self, v, side, sorter),
-    "squeeze": lambda self, axis=None: _manipulation.squeeze(self, axis),
     "strides": property(_strides),
-    "swapaxes": lambda self, a, b: _manipulation.moveaxis(self, (a, b), (b, a)),
-    "take": _take,
     "to_device": _to_device,
     "tolist": _tolist,
-    "trace": lambda self, offset=0, axis1=0, axis2=1, dtype=None, out=None: np.trace(self, offset, axis1, axis2, dtype, out),
     "transpose": _transpose,
 }  # fmt: skip
-for _function in (
-    _statistics.sum, _statistics.prod, _statistics.mean, _statistics.std, _statistics.var, _statistics.min,
-    _statistics.max, _statistics.any, _statistics.all, _searching.argmax, _searching.argmin,
-):  # fmt: skip
-    METHODS[_function.__name__] = _reduction(_function)
+for _name in """
+    all any argmax argmin argsort cumprod cumsum diagonal dot max mean min nonzero prod repeat round searchsorted squeeze std sum
+    swapaxes take trace var
+""".split():
+    METHODS[_name] = _numpys(_name)
 
 for _name, _function in METHODS.items():
     setattr(Array, _name, _function)

@@ -111,10 +111,29 @@ def _counted(x, axis, keepdims):
     return _statistics.sum(_core.cast(known, x.dtype), axis=axis, keepdims=keepdims)
 
 
+def averaged(name, x, where=True, *, axis, dtype=None, correction=0.0, keepdims):
+    """The mean, variance or standard deviation of the elements that `where` chooses. Names with nan leave out NaN."""
+    skips, kind = name.startswith("nan"), name.removeprefix("nan")
+    dtype, x = _averaging(x, dtype, name)
+    known = where & ~_is_nan(x) if skips else where
+
+    def total(values, keepdims):
+        return _statistics.sum(_core.select(known, values, 0.0), axis=axis, keepdims=keepdims)
+
+    ones = _core.full(x.shape, 1.0, x.dtype, x.device)
+    if kind == "mean":
+        found = total(x, keepdims) / total(ones, keepdims)
+    else:
+        apart = x - total(x, True) / total(ones, True)
+        left = total(ones, keepdims) - correction
+        left = _core.select(left > 0, left, math.nan if skips else 0.0)
+        found = total(apart * apart, keepdims) / left
+    return _statistics._as(_core.apply("sqrt", "float", found) if kind == "std" else found, dtype)
+
+
 @_documented("The arithmetic mean of elements that are not NaN.", _AXES + _DTYPE + _KEEP)
 def nanmean(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
-    dtype, wide = _averaging(x, dtype, "nanmean")
-    return _statistics._as(nansum(wide, axis=axis, keepdims=keepdims) / _counted(wide, axis, keepdims), dtype)
+    return averaged("nanmean", x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def _spread(name, x, axis, dtype, correction, ddof, keepdims):
@@ -122,13 +141,7 @@ def _spread(name, x, axis, dtype, correction, ddof, keepdims):
     if not is_float(x.dtype):
         return _statistics._spread(name, x, axis, dtype, correction, ddof, keepdims)
     correction = _statistics._taken_off(f"nan{name}", correction, ddof)
-    dtype, x = _averaging(x, dtype, f"nan{name}")
-    counts = _counted(x, axis, True)
-    apart = _with(0.0, x - nansum(x, axis=axis, keepdims=True) / counts)
-    left = (counts if keepdims else _counted(x, axis, False)) - correction
-    found = _statistics.sum(apart * apart, axis=axis, keepdims=keepdims) / left
-    found = _core.select(left > 0, found, math.nan)
-    return _statistics._as(_core.apply("sqrt", "float", found) if name == "std" else found, dtype)
+    return averaged(f"nan{name}", x, axis=axis, dtype=dtype, correction=correction, keepdims=keepdims)
 
 
 _SPREAD = _AXES + _DTYPE + _CORRECTION + _KEEP
@@ -160,3 +173,7 @@ def nanstd(
     keepdims: bool = False,
 ) -> Array:
     return _spread("std", x, axis, dtype, correction, ddof, keepdims)
+
+
+# Reductions that :func:`averaged` computes of some elements.
+AVERAGES = {_statistics.mean, _statistics.std, _statistics.var, nanmean, nanstd, nanvar}

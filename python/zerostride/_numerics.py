@@ -150,6 +150,7 @@ def _samples(m, y, rowvar, dtype):
         raise ValueError("cov of an array of three axes or more: it takes two at most")
     rows = []
     for x in (m, y) if y is not None else (m,):
+        x = beside(x if isinstance(x, Array) else np.asarray(x), m)
         x = zs.astype(x, np.dtype(dtype)) if dtype is not None else floats(x)
         x = x if x.ndim > 1 else x.reshape(1, -1)
         rows.append(x.T if not rowvar and x.shape[0] != 1 else x)

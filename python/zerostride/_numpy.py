@@ -4,6 +4,8 @@ A function that has no entry here raises ``TypeError``. Dask calls these functio
 """
 
 import builtins
+import functools
+import inspect
 
 import numpy as np
 
@@ -12,8 +14,9 @@ import zerostride as zs
 from ._arguments import axis_of
 from ._core import Array
 from ._creation import on_host
-from ._dtypes import default_float, default_int, is_float, is_integer, limits
+from ._dtypes import default_float, default_int, is_float, is_integer, limits, must_cast
 from ._indexing import must_be_inside
+from ._signatures import called
 from ._ufuncs import absent, adapted, delivered, is_nothing
 
 FUNCTIONS = {}
@@ -26,11 +29,23 @@ def function(like, function, types, args, kwargs):
     if not builtins.all(issubclass(kind, (Array, np.ndarray)) for kind in types):
         return NotImplemented
     if function in CREATION:
-        return CREATION[function](*args, **{**kwargs, "device": kwargs.get("device") or like.device})
+        # Not all of NumPy's have a device, and ours do.
+        ours = _on(kwargs.pop("device", None) or like.device, CREATION[function])
+        return called(function, ours, args, kwargs)
     ours = FUNCTIONS.get(function)
     if ours is None:
         raise TypeError(absent(function))
-    return ours(*args, **kwargs)
+    return called(function, ours, args, kwargs)
+
+
+@functools.lru_cache(256)
+def _on(device, ours):
+    return functools.partial(ours, device=device)
+
+
+def call(theirs, args, kwargs):
+    """A function of NumPy as a method."""
+    return called(theirs, FUNCTIONS[theirs], args, kwargs)
 
 
 def _implements(*functions, among=FUNCTIONS):
@@ -41,40 +56,47 @@ def _implements(*functions, among=FUNCTIONS):
     return register
 
 
-def _reductions():
-    pairs = [
-        (np.sum, zs.sum), (np.prod, zs.prod), (np.mean, zs.mean), (np.std, zs.std), (np.var, zs.var),
-        (np.nansum, zs.nansum), (np.nanprod, zs.nanprod),
-        (np.nanmean, zs.nanmean), (np.nanstd, zs.nanstd), (np.nanvar, zs.nanvar),
-    ]  # fmt: skip
-    for theirs, ours in pairs:
+def _reduction(theirs, ours):
+    """A reduction of the namespace with those of NumPy's parameters that `adapted` has."""
+    taken = inspect.signature(adapted).parameters
+    parameters = [each for each in inspect.signature(theirs).parameters.values() if each.name in ("a", *taken)]
+    names = [each.name for each in parameters[1:]]
 
-        def call(a, axis=None, dtype=None, out=None, keepdims=False, ours=ours, **options):
-            return adapted(ours, a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
+    def call(a, *arguments, **options):
+        return adapted(ours, a, **dict(zip(names, arguments)), **options)
 
-        FUNCTIONS[theirs] = call
-    # The third argument of these is `out`, not `dtype`.
-    for theirs, ours in (
-        (np.amin, zs.min), (np.min, zs.min), (np.amax, zs.max), (np.max, zs.max), (np.nanmin, zs.nanmin),
-        (np.nanmax, zs.nanmax), (np.any, zs.any), (np.all, zs.all), (np.argmin, zs.argmin), (np.argmax, zs.argmax),
-        (np.nanargmin, zs.nanargmin), (np.nanargmax, zs.nanargmax),
-    ):  # fmt: skip
-        FUNCTIONS[theirs] = lambda a, axis=None, out=None, keepdims=False, ours=ours, **options: adapted(
-            ours, a, axis=axis, out=out, keepdims=keepdims, **options
-        )
+    call.__signature__ = inspect.Signature(parameters)
+    return call
 
 
-_reductions()
+FUNCTIONS.update({
+    getattr(np, name): _reduction(getattr(np, name), getattr(zs, ours))
+    for ours in (
+        "sum", "prod", "mean", "std", "var", "min", "max", "any", "all", "argmin", "argmax", "nansum", "nanprod", "nanmean",
+        "nanstd", "nanvar", "nanmin", "nanmax", "nanargmin", "nanargmax",
+    )
+    for name in (ours, *({"min": ["amin"], "max": ["amax"]}.get(ours, ())))
+})  # fmt: skip
 
 
-for _theirs, _scan in (
-    (np.cumsum, zs.cumsum), (np.cumprod, zs.cumprod), (np.nancumsum, zs.nancumsum), (np.nancumprod, zs.nancumprod),
-):  # fmt: skip
+def _scan(ours):
+    return lambda a, axis=None, dtype=None, out=None: delivered(ours(a, axis=axis, dtype=_dtype(dtype)), out)
 
-    def _scanned(a, axis=None, dtype=None, out=None, ours=_scan):
-        return delivered(ours(a, axis=axis, dtype=_dtype(dtype)), out)
 
-    FUNCTIONS[_theirs] = _scanned
+FUNCTIONS.update({
+    np.cumsum: _scan(zs.cumsum), np.cumprod: _scan(zs.cumprod), np.nancumsum: _scan(zs.nancumsum),
+    np.nancumprod: _scan(zs.nancumprod),
+})  # fmt: skip
+
+
+def _with_arrays(ours, count):
+    """A function whose first `count` arguments are converted to `Array`s."""
+
+    @functools.wraps(ours)
+    def call(*arguments, **options):
+        return ours(*_ours(arguments[:count]), *arguments[count:], **options)
+
+    return call
 
 
 def _ours(arrays):
@@ -85,46 +107,50 @@ def _ours(arrays):
     return [x if x is None or isinstance(x, Array) else zs.asarray(x, device=device) for x in arrays]
 
 
-@_implements(np.concatenate, np.concat)
-def _concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
-    result = zs.concat(_ours(arrays), axis=axis)
-    return delivered(result if dtype is None else zs.astype(result, np.dtype(dtype)), out)
+def _joins(join):
+    """A join of arrays that are first cast to one type, by NumPy's rule for casts."""
+
+    def joined(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+        if out is not None and dtype is not None:
+            raise TypeError("a join with out and dtype: each names the type of the result, so pass one of them")
+        arrays = _ours(arrays)
+        if arrays and (out is not None or dtype is not None or casting != "same_kind"):
+            given = dtype if out is None else out.dtype
+            dtype = zs.result_type(*arrays) if given is None else np.dtype(given)
+            for x in arrays:
+                must_cast(x.dtype, dtype, casting, "a join")
+            arrays = [zs.astype(x, dtype, copy=False) for x in arrays]
+        return delivered(join(arrays, axis=axis), out)
+
+    return joined
 
 
-@_implements(np.stack)
-def _stack(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
-    result = zs.stack(_ours(arrays), axis=axis)
-    return delivered(result if dtype is None else zs.astype(result, np.dtype(dtype)), out)
+_concatenate = FUNCTIONS[np.concatenate] = _joins(zs.concat)
+FUNCTIONS[np.stack] = _joins(zs.stack)
 
 
 @_implements(np.vstack)
-def _vstack(tup, dtype=None, casting="same_kind"):
-    return _concatenate([x if x.ndim > 1 else x.reshape(1, -1) for x in _ours(tup)], 0, dtype=dtype)
+def _vstack(tup, *, dtype=None, casting="same_kind"):
+    return _concatenate([x if x.ndim > 1 else x.reshape(1, x.size) for x in _ours(tup)], 0, dtype=dtype, casting=casting)
 
 
 @_implements(np.hstack)
-def _hstack(tup, dtype=None, casting="same_kind"):
+def _hstack(tup, *, dtype=None, casting="same_kind"):
     arrays = [x if x.ndim else x.reshape(1) for x in _ours(tup)]
-    return _concatenate(arrays, 0 if arrays[0].ndim == 1 else 1, dtype=dtype)
-
-
-def _like(value):
-    def make(a, *fill, dtype=None, order="K", subok=True, shape=None, device=None):
-        (fill_value,) = fill or (value,)
-        shape = a.shape if shape is None else shape
-        dtype = a.dtype if dtype is None else np.dtype(dtype)
-        return zs.full(shape, fill_value, dtype=dtype, device=a.device if isinstance(a, Array) else None)
-
-    return make
-
-
-FUNCTIONS[np.zeros_like] = FUNCTIONS[np.empty_like] = _like(0)
-FUNCTIONS[np.ones_like] = _like(1)
+    return _concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 @_implements(np.full_like)
-def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, device=None):
-    return _like(None)(a, fill_value, dtype=dtype, shape=shape)
+def _full_like(a, fill_value, dtype=None, *, shape=None, device=None):
+    device = a.device if device is None and isinstance(a, Array) else device
+    return zs.full(a.shape if shape is None else shape, fill_value, dtype=_dtype(a.dtype if dtype is None else dtype), device=device)
+
+
+def _like(value):
+    return lambda a, dtype=None, *, shape=None, device=None: _full_like(a, value, dtype, shape=shape, device=device)
+
+
+FUNCTIONS.update({np.zeros_like: _like(0), np.empty_like: _like(0), np.ones_like: _like(1)})
 
 
 def _dtype(dtype):
@@ -132,54 +158,71 @@ def _dtype(dtype):
 
 
 def _made(ours):
-    def make(shape, dtype=None, order="C", device=None):
-        return ours(shape, dtype=_dtype(dtype), device=device)
-
-    return make
+    return lambda shape, dtype=None, *, device=None: ours(shape, dtype=_dtype(dtype), device=device)
 
 
 CREATION.update({np.zeros: _made(zs.zeros), np.empty: _made(zs.empty), np.ones: _made(zs.ones)})
 
 
 @_implements(np.full, among=CREATION)
-def _full(shape, fill_value, dtype=None, order="C", device=None):
+def _full(shape, fill_value, dtype=None, *, device=None):
     return zs.full(shape, fill_value, dtype=_dtype(dtype), device=device)
 
 
-@_implements(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, among=CREATION)
-def _asarray(obj, dtype=None, device=None, **options):
-    return zs.asarray(obj, dtype=_dtype(dtype), device=device)
+@_implements(np.asarray, np.asanyarray, among=CREATION)
+def _asarray(a, dtype=None, *, copy=None, device=None):
+    return zs.asarray(a, dtype=_dtype(dtype), device=device, copy=copy)
+
+
+@_implements(np.array, among=CREATION)
+def _array(object, dtype=None, *, copy=True, ndmin=0, device=None):
+    x = _asarray(object, dtype, copy=copy, device=device)
+    return x.reshape((1,) * (ndmin - x.ndim) + x.shape) if ndmin > x.ndim else x
+
+
+@_implements(np.ascontiguousarray, among=CREATION)
+def _ascontiguousarray(a, dtype=None, *, device=None):
+    return _array(a, dtype, copy=None, ndmin=1, device=device)
 
 
 @_implements(np.arange, among=CREATION)
-def _arange(start, stop=None, step=1, dtype=None, device=None):
+def _arange(start, stop=None, step=1, dtype=None, *, device=None):
     return zs.arange(start, stop, 1 if step is None else step, dtype=_dtype(dtype), device=device)
 
 
 @_implements(np.eye, among=CREATION)
-def _eye(N, M=None, k=0, dtype=None, order="C", device=None):
-    return zs.eye(N, M, k=k, dtype=_dtype(dtype), device=device)
+def _eye(N, M=None, k=0, dtype=None, *, device=None):
+    # NumPy passes `float` if the caller names no type.
+    return zs.eye(N, M, k=k, dtype=None if dtype is float else _dtype(dtype), device=device)
 
 
 @_implements(np.where)
 def _where(condition, x=None, y=None):
-    if x is None and y is None:
-        return zs.nonzero(condition)
+    if (x is None) != (y is None):
+        raise ValueError("where of one choice: it takes two, or none for the indices of elements that are true")
     return zs.where(condition, x, y)
 
 
 @_implements(np.clip)
-def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **options):
+def _clip(a, a_min=np._NoValue, a_max=np._NoValue, out=None, *, min=None, max=None):
+    if (a_min is np._NoValue) != (a_max is np._NoValue):
+        raise TypeError("clip with one of a_min and a_max: it takes both, of which None is no limit, or min and max by name")
+    if not (is_nothing(a_min) and is_nothing(a_max)) and not (is_nothing(min) and is_nothing(max)):
+        raise ValueError("clip with a_min or a_max, and with min or max: they name the same limits, so pass one pair")
     low, high = min if is_nothing(a_min) else a_min, max if is_nothing(a_max) else a_max
     low, high = (None if is_nothing(bound) else bound for bound in (low, high))
     a, *_ = _ours([a, *(bound for bound in (low, high) if isinstance(bound, Array))])
     return delivered(zs.clip(a, low, high), out)
 
 
+def _must_be_mode(mode, what):
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"{mode!r} for the mode of {what}: it is 'raise', 'wrap' or 'clip'")
+
+
 @_implements(np.take)
 def _take(a, indices, axis=None, out=None, mode="raise"):
-    if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"{mode!r} for the mode of take: it is 'raise', 'wrap' or 'clip'")
+    _must_be_mode(mode, "take")
     a, *_ = _ours([a, indices if isinstance(indices, Array) else None])
     a, axis = (a.ravel(), 0) if axis is None else (a, axis_of(axis, a.ndim, "take"))
     if not isinstance(indices, Array):
@@ -217,8 +260,8 @@ def _transpose(a, axes=None):
 
 
 @_implements(np.reshape)
-def _reshape(a, /, shape=None, order="C", *, newshape=None, copy=None):
-    return a.reshape(newshape if shape is None else shape, order=order)
+def _reshape(a, shape, order="C", *, copy=None):
+    return a.reshape(shape, order=order, copy=copy)
 
 
 @_implements(np.expand_dims)
@@ -238,23 +281,24 @@ def _moveaxis(a, source, destination):
 
 @_implements(np.swapaxes)
 def _swapaxes(a, axis1, axis2):
-    return a.swapaxes(axis1, axis2)
+    order = list(range(a.ndim))
+    one, other = (axis_of(axis, a.ndim, "swapaxes") for axis in (axis1, axis2))
+    order[one], order[other] = other, one
+    return zs.permute_dims(a, order)
 
 
 @_implements(np.lib.stride_tricks.sliding_window_view)
-def _sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
-    if writeable:
-        raise ValueError("sliding_window_view with writeable=True: windows share elements, so copy them to write")
+def _sliding_window_view(x, window_shape, axis=None):
     return zs.sliding_window_view(x, window_shape, axis)
 
 
 @_implements(np.broadcast_to)
-def _broadcast_to(array, shape, subok=False):
+def _broadcast_to(array, shape):
     return zs.broadcast_to(array, shape)
 
 
 @_implements(np.broadcast_arrays)
-def _broadcast_arrays(*args, subok=False):
+def _broadcast_arrays(*args):
     return zs.broadcast_arrays(*_ours(args))
 
 
@@ -297,12 +341,12 @@ def _nonzero(a):
 
 
 @_implements(np.sort)
-def _sort(a, axis=-1, kind=None, order=None, *, stable=None):
+def _sort(a, axis=-1):
     return zs.sort(a.ravel() if axis is None else a, axis=-1 if axis is None else axis)
 
 
 @_implements(np.argsort)
-def _argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+def _argsort(a, axis=-1):
     return zs.argsort(a.ravel() if axis is None else a, axis=-1 if axis is None else axis)
 
 
@@ -312,12 +356,12 @@ def _searchsorted(a, v, side="left", sorter=None):
 
 
 @_implements(np.isin)
-def _isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
+def _isin(element, test_elements, *, invert=False):
     return zs.isin(*_ours([element, test_elements]), invert=invert)
 
 
 @_implements(np.unique)
-def _unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True):
+def _unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
     (ar,) = _ours([ar])
     axis = None if axis is None else axis_of(axis, ar.ndim, "unique")
     found = zs._searching.Unique(ar, return_index or return_inverse, equal_nan, axis)
@@ -338,7 +382,7 @@ def _triu(m, k=0):
 
 @_implements(np.round, np.around)
 def _round(a, decimals=0, out=None):
-    return delivered(a.round(decimals), out)
+    return delivered(zs._elementwise.rounded(a, decimals), out)
 
 
 @_implements(np.ravel)
@@ -347,7 +391,7 @@ def _ravel(a, order="C"):
 
 
 @_implements(np.copy)
-def _copy(a, order="K", subok=False):
+def _copy(a):
     return a.copy()
 
 
@@ -408,12 +452,12 @@ class _Addresses:
         self.__array_interface__ = {"data": (start, True), "shape": x.shape, "strides": steps, "typestr": kind, "version": 3}
 
 
-def _sharing(theirs):
-    def shares(a, b, *work, **max_work):
+def _sharing(theirs, work):
+    def shares(a, b, max_work=work):
         cells = {}
         both = isinstance(a, Array) and isinstance(b, Array)
         see = (lambda x: np.asarray(_Addresses(x, cells))) if both else _memory
-        return theirs(*(see(x) if isinstance(x, Array) else x for x in (a, b)), *work, **max_work)
+        return theirs(*(see(x) if isinstance(x, Array) else x for x in (a, b)), max_work)
 
     return shares
 
@@ -423,7 +467,7 @@ def _memory(x):
     return on_host(x) if x.evaluated and x.device.name == "cpu" else np.empty(0)
 
 
-FUNCTIONS.update({theirs: _sharing(theirs) for theirs in (np.may_share_memory, np.shares_memory)})
+FUNCTIONS.update({np.may_share_memory: _sharing(np.may_share_memory, 0), np.shares_memory: _sharing(np.shares_memory, -1)})
 
 
 @_implements(np.isclose)
@@ -459,11 +503,12 @@ def _array_equal(a1, a2, equal_nan=False):
     return bool(zs.all(same | (zs.isnan(a) & zs.isnan(b)) if equal_nan else same))
 
 
-@_implements(np.array_repr)
-def _array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
-    return repr(arr)
+def _shown_by(text):
+    def shown(a, max_line_width=None, precision=None, suppress_small=None):
+        with np.printoptions(linewidth=max_line_width, precision=precision, suppress=suppress_small):
+            return text(a)
+
+    return shown
 
 
-@_implements(np.array_str)
-def _array_str(a, max_line_width=None, precision=None, suppress_small=None):
-    return str(a)
+FUNCTIONS.update({np.array_repr: _shown_by(repr), np.array_str: _shown_by(str)})

@@ -1,5 +1,6 @@
 """NumPy's products, diagonals, norms and solvers for `Array`s. They extend :mod:`._numpy`."""
 
+import inspect
 import string
 
 import numpy as np
@@ -8,30 +9,26 @@ import zerostride as zs
 from zerostride import linalg
 
 from ._arguments import axes_of
-from ._dtypes import default_int
+from ._core import Array
+from ._dtypes import default_int, must_cast
 from ._linear import _product
-from ._numpy import FUNCTIONS, _implements, _ours
+from ._numpy import FUNCTIONS, _implements, _ours, _with_arrays
 from ._solvers import EighResult, QRResult, SlogdetResult, SVDResult, solved
 from ._ufuncs import delivered
 
 
-def _with_arrays(ours):
-    """A function of the namespace whose first two arguments are converted to `Array`s."""
-    return lambda x1, x2, /, **options: ours(*_ours([x1, x2]), **options)
-
-
 FUNCTIONS.update({
-    np.linalg.cross: _with_arrays(linalg.cross), np.linalg.diagonal: linalg.diagonal,
-    np.linalg.matmul: _with_arrays(linalg.matmul), np.linalg.matrix_norm: linalg.matrix_norm,
+    np.linalg.cross: _with_arrays(linalg.cross, 2), np.linalg.diagonal: linalg.diagonal,
+    np.linalg.matmul: _with_arrays(linalg.matmul, 2), np.linalg.matrix_norm: linalg.matrix_norm,
     np.linalg.matrix_transpose: linalg.matrix_transpose, np.matrix_transpose: linalg.matrix_transpose,
-    np.linalg.outer: _with_arrays(linalg.outer), np.linalg.tensordot: _with_arrays(linalg.tensordot),
-    np.linalg.trace: linalg.trace, np.linalg.vecdot: _with_arrays(linalg.vecdot),
+    np.linalg.outer: _with_arrays(linalg.outer, 2), np.linalg.tensordot: _with_arrays(linalg.tensordot, 2),
+    np.linalg.trace: linalg.trace, np.linalg.vecdot: _with_arrays(linalg.vecdot, 2),
     np.linalg.vector_norm: linalg.vector_norm,
 })  # fmt: skip
 
 
 @_implements(np.einsum)
-def _einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
+def _einsum(*operands, out=None, dtype=None, casting="safe"):
     equation, *arrays = operands
     if not isinstance(equation, str):
         # NumPy's other form: each array is followed by a list of numbers for its axes, and one list names the result's axes.
@@ -40,6 +37,8 @@ def _einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting=
             equation = f"{equation}->{_letters(operands[-1])}"
     arrays = _ours(arrays)
     if dtype is not None:
+        for x in arrays:
+            must_cast(x.dtype, np.dtype(dtype), casting, "einsum")
         arrays = [zs.astype(x, np.dtype(dtype)) for x in arrays]
     return delivered(zs.einsum(equation, *arrays), out)
 
@@ -144,14 +143,22 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     return found if keepdims else zs.squeeze(found, tuple(axes))
 
 
-def _solver(name, kind=None):
+def _solver(name, kind=None, count=1):
+    """NumPy's function of `count` arrays, on the host. It honours what NumPy's own does."""
     theirs = getattr(np.linalg, name)
 
-    def call(*arrays, **options):
-        found = solved(lambda *hosts: _plain(theirs(*hosts, **options)), f"numpy.linalg.{name}", *_ours(arrays))
-        return kind(*found) if kind else found
+    def call(*arguments, **options):
+        others = [_on_host(each) for each in arguments[count:]]
+        options = {name: _on_host(each) for name, each in options.items()}
+        found = solved(lambda *hosts: _plain(theirs(*hosts, *others, **options)), f"numpy.linalg.{name}", *_ours(arguments[:count]))
+        return kind(*found) if kind and isinstance(found, tuple) else found
 
+    call.__signature__ = inspect.signature(theirs)
     return call
+
+
+def _on_host(value):
+    return np.asarray(value) if isinstance(value, Array) else value
 
 
 def _plain(found):
@@ -159,22 +166,13 @@ def _plain(found):
 
 
 FUNCTIONS.update({
-    getattr(np.linalg, name): _solver(name)
-    for name in ("cholesky", "cond", "det", "eigvalsh", "inv", "pinv", "solve", "svdvals")
+    getattr(np.linalg, name): _solver(name, kind)
+    for name, kind in {
+        "cholesky": None, "cond": None, "det": None, "eigh": EighResult, "eigvalsh": None, "inv": None, "pinv": None,
+        "qr": QRResult, "slogdet": SlogdetResult, "svd": SVDResult, "svdvals": None,
+    }.items()
 })  # fmt: skip
-FUNCTIONS.update({np.linalg.eigh: _solver("eigh", EighResult), np.linalg.slogdet: _solver("slogdet", SlogdetResult)})
-
-
-@_implements(np.linalg.qr)
-def _qr(a, mode="reduced"):
-    found = solved(lambda x: _plain(np.linalg.qr(x, mode)), "numpy.linalg.qr", a)
-    return QRResult(*found) if isinstance(found, tuple) else found
-
-
-@_implements(np.linalg.svd)
-def _svd(a, full_matrices=True, compute_uv=True, hermitian=False):
-    found = solved(lambda x: _plain(np.linalg.svd(x, full_matrices, compute_uv, hermitian)), "numpy.linalg.svd", a)
-    return SVDResult(*found) if isinstance(found, tuple) else found
+FUNCTIONS.update({np.linalg.lstsq: _solver("lstsq", count=2), np.linalg.solve: _solver("solve", count=2)})
 
 
 @_implements(np.linalg.matrix_rank)
@@ -183,14 +181,3 @@ def _matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
         return zs.astype(zs.any(A != 0), default_int(A.device))
     found = solved(lambda x: np.linalg.matrix_rank(x, tol, hermitian, rtol=rtol), "numpy.linalg.matrix_rank", A)
     return zs.astype(found, default_int(A.device))
-
-
-@_implements(np.linalg.lstsq)
-def _lstsq(a, b, rcond=None):
-    a, b = _ours([a, b])
-    return solved(lambda a, b: _lstsq_of(a, b, rcond), "numpy.linalg.lstsq", a, b)
-
-
-def _lstsq_of(a, b, rcond):
-    x, residuals, rank, values = np.linalg.lstsq(a, b, rcond)
-    return x, residuals, np.asarray(rank), values

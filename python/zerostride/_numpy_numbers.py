@@ -8,13 +8,8 @@ import zerostride as zs
 
 from . import _numerics
 from ._arguments import axis_of
-from ._numpy import FUNCTIONS, _implements, _ours
+from ._numpy import FUNCTIONS, _implements, _ours, _with_arrays
 from ._ufuncs import delivered, is_nothing
-
-
-def _with_arrays(ours, count):
-    """A function whose first `count` arguments are converted to `Array`s."""
-    return lambda *arguments, **options: ours(*_ours(arguments[:count]), *arguments[count:], **options)
 
 
 FUNCTIONS.update({
@@ -26,14 +21,14 @@ FUNCTIONS.update({
 
 
 def _quantiles(ours):
-    """A function of quantiles without NumPy's weights, and the one of percentiles."""
+    """A function of quantiles, and the one of percentiles."""
 
-    def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, **options):
-        if any(option is not None for option in options.values()):
-            raise TypeError(f"{ours.__name__} takes no {' and '.join(options)}")
-        return ours(a, q, axis, out, overwrite_input, method, not is_nothing(keepdims) and bool(keepdims))
+    def quantile(a, q, axis=None, out=None, *, method="linear", keepdims=False):
+        return ours(a, q, axis, out, method=method, keepdims=not is_nothing(keepdims) and bool(keepdims))
 
-    return quantile, lambda a, q, *arguments, **options: quantile(a, np.true_divide(q, 100), *arguments, **options)
+    return quantile, lambda a, q, axis=None, out=None, *, method="linear", keepdims=False: quantile(
+        a, np.true_divide(q, 100), axis, out, method=method, keepdims=keepdims
+    )
 
 
 FUNCTIONS[np.quantile], FUNCTIONS[np.percentile] = _quantiles(zs.quantile)
@@ -41,19 +36,17 @@ FUNCTIONS[np.nanquantile], FUNCTIONS[np.nanpercentile] = _quantiles(zs.nanquanti
 
 
 @_implements(np.median)
-def _median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+def _median(a, axis=None, out=None, *, keepdims=False):
     return zs.median(a, axis, out, keepdims=keepdims)
 
 
 @_implements(np.nanmedian)
-def _nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+def _nanmedian(a, axis=None, out=None, *, keepdims=False):
     return zs.nanmedian(a, axis, out, keepdims=not is_nothing(keepdims) and bool(keepdims))
 
 
 @_implements(np.interp)
-def _interp(x, xp, fp, left=None, right=None, period=None):
-    if period is not None:
-        raise TypeError("numpy.interp of zerostride takes no period: repeat the points at both ends")
+def _interp(x, xp, fp, left=None, right=None):
     return _numerics.interp(*_ours([x, xp, fp]), left, right)
 
 
@@ -107,12 +100,12 @@ def _unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
 
 
 @_implements(np.partition)
-def _partition(a, kth, axis=-1, kind="introselect", order=None):
+def _partition(a, kth, axis=-1):
     return np.sort(a, axis)
 
 
 @_implements(np.argpartition)
-def _argpartition(a, kth, axis=-1, kind="introselect", order=None):
+def _argpartition(a, kth, axis=-1):
     return np.argsort(a, axis)
 
 
@@ -139,9 +132,7 @@ def _union1d(ar1, ar2):
 
 
 @_implements(np.intersect1d)
-def _intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
-    if return_indices:
-        raise TypeError("numpy.intersect1d of zerostride takes no return_indices: look the values up by searchsorted")
+def _intersect1d(ar1, ar2):
     a, b = _ours([ar1, ar2])
     own = zs.astype(_set(a), zs.result_type(a, b))
     return own[zs.isin(own, b)]
@@ -155,7 +146,7 @@ def _setdiff1d(ar1, ar2, assume_unique=False):
 
 
 @_implements(np.setxor1d)
-def _setxor1d(ar1, ar2, assume_unique=False):
+def _setxor1d(ar1, ar2):
     a, b = _ours([ar1, ar2])
     found = zs.concat([_set(a), _set(b)])
     values, counts = zs.unique_counts(found)
@@ -171,4 +162,4 @@ FUNCTIONS[np.cumulative_sum] = lambda x, /, *, axis=None, dtype=None, out=None, 
 FUNCTIONS[np.cumulative_prod] = lambda x, /, *, axis=None, dtype=None, out=None, include_initial=False: delivered(
     zs.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial), out
 )
-FUNCTIONS[np.astype] = lambda x, dtype, /, *, copy=True, device=None: zs.astype(x, np.dtype(dtype), copy=copy)
+FUNCTIONS[np.astype] = lambda x, dtype, /, *, copy=True, device=None: zs.astype(x, np.dtype(dtype), copy=copy, device=device)

@@ -31,6 +31,8 @@ def _counted(x, bins, weights, device):
 @_implements(np.bincount)
 def _bincount(x, /, weights=None, minlength=0):
     x, weights = _ours([x, weights])
+    if minlength < 0:
+        raise ValueError(f"bincount with minlength={minlength}: it is 0 or more")
     if x.ndim != 1 or not is_integer(x.dtype):
         raise TypeError(f"bincount takes integers of one axis, not {x.dtype} of {list(x.shape)}")
     if weights is not None and weights.shape != x.shape:
@@ -66,20 +68,20 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
         sample = np.zeros(0, a.dtype)
     else:
         sample = _ends(a)
-    edges = np.histogram_bin_edges(sample, bins, range)
-    left, last = _inside(np.asarray(edges), a.dtype)
+    edges = np.asarray(np.histogram_bin_edges(sample, bins, range))
+    left, last = _inside(edges, a.dtype)
     a = _core.reshape(a, [a.size])
     # Elements below the first bin or above the last get -1, which no bin counts.
     place = _core.cast(_core.searchsorted(upload(left, a.device), a, True), np.int32) - 1
     place = _core.select(a <= upload(np.asarray(last, a.dtype), a.device), place, -1)
     weights = None if weights is None else _core.reshape(weights, [weights.size])
     counts = _counted(place, len(left), weights, a.device)
-    shown = zs.asarray(edges, device=a.device) if a.device.supports(edges.dtype) else upload(edges.astype(a.dtype), a.device)
+    real = default_float(a.device)
+    shown = edges if a.device.supports(edges.dtype) else edges.astype(real if is_float(edges.dtype) else default_int(a.device))
     if density:
-        real = default_float(a.device)
         counts = _core.cast(counts, real)
         counts = counts / upload(np.diff(edges).astype(real), a.device) / _core.reduce("sum", counts)
-    return counts, shown
+    return counts, upload(shown, a.device)
 
 
 @_implements(np.digitize)

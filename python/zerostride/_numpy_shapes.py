@@ -1,24 +1,35 @@
 """NumPy's joins, splits, rotations and selections for `Array`s. They extend :mod:`._numpy`."""
 
 import builtins
+import functools
 import math
 
 import numpy as np
 
 import zerostride as zs
 
-from ._arguments import axis_of
+from . import _core
+from ._arguments import axis_of, counts
 from ._core import Array
 from ._creation import beside
-from ._dtypes import default_float, is_float
+from ._dtypes import default_float, default_int, is_float, is_integer, limits, must_cast
 from ._indexing import take_at
 from ._manipulation import part
-from ._numpy import CREATION, FUNCTIONS, _dtype, _implements, _ours
+from ._numpy import CREATION, FUNCTIONS, _dtype, _implements, _led_inside, _must_be_mode, _ours
+from ._numpy_selecting import _ends as _ends_of
 from ._ufuncs import delivered
 
-FUNCTIONS[np.pad] = lambda array, pad_width, mode="constant", **options: zs.pad(array, pad_width, mode, **options)
 FUNCTIONS[np.permute_dims] = zs.transpose
 FUNCTIONS[np.unstack] = zs.unstack
+
+
+@_implements(np.pad)
+def _pad(
+    array, pad_width, mode="constant", *, constant_values=np._NoValue, end_values=np._NoValue, stat_length=np._NoValue,
+    reflect_type=np._NoValue,
+):  # fmt: skip
+    options = {"constant_values": constant_values, "end_values": end_values, "stat_length": stat_length, "reflect_type": reflect_type}
+    return zs.pad(array, pad_width, mode, **{name: value for name, value in options.items() if value is not np._NoValue})
 
 
 def _one(x):
@@ -183,6 +194,7 @@ def _select(condlist, choicelist, default=0):
 
 @_implements(np.choose)
 def _choose(a, choices, out=None, mode="raise"):
+    _must_be_mode(mode, "choose")
     choices = zs.broadcast_arrays(*_ours([a, *choices]))
     a, stacked = choices[0], zs.stack(choices[1:])
     count = len(choices) - 1
@@ -193,7 +205,7 @@ def _choose(a, choices, out=None, mode="raise"):
 
 
 @_implements(np.meshgrid)
-def _meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+def _meshgrid(*xi, sparse=False, indexing="xy"):
     grids = zs.meshgrid(*(x.ravel() for x in _ours(xi)), indexing=indexing)
     if not sparse:
         return grids
@@ -205,7 +217,7 @@ def _meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
 @_implements(np.linspace)
 def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
-    start, stop = _ours([start, stop])
+    start, stop = (x if device is None else x.to_device(device) for x in _ours([start, stop]))
     real = zs.result_type(start, stop)
     real = real if is_float(real) else default_float(start.device)
     start, stop = zs.broadcast_arrays(zs.astype(start, real), zs.astype(stop, real))
@@ -222,17 +234,21 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
 
 
 @_implements(np.identity, among=CREATION)
-def _identity(n, dtype=None, device=None):
+def _identity(n, dtype=None, *, device=None):
     return zs.eye(n, dtype=_dtype(dtype), device=device)
 
 
 @_implements(np.copyto)
 def _copyto(dst, src, casting="same_kind", where=True):
     if not isinstance(dst, Array):
-        dst[where if where is True else np.asarray(where)] = np.asarray(src)
+        np.copyto(dst, np.asarray(src), casting, where if where is True else np.asarray(where))
         return
-    src = zs.broadcast_to(_beside(src, dst), dst.shape)
-    delivered(src if where is True else zs.where(_beside(where, dst), src, dst), dst)
+    if isinstance(src, (bool, int, float)) and casting == "same_kind":
+        src = _core.written(dst, src)
+    src = _beside(src, dst)
+    must_cast(src.dtype, dst.dtype, casting, "copyto")
+    src = zs.broadcast_to(zs.astype(src, dst.dtype, copy=False), dst.shape)
+    dst._replace(src if where is True else zs.where(_beside(where, dst), src, dst))
 
 
 @_implements(np.putmask)
@@ -243,8 +259,8 @@ def _putmask(a, mask, values):
 
 
 @_implements(np.fill_diagonal)
-def _fill_diagonal(a, val, wrap=False):
-    if a.ndim != 2 or wrap or np.ndim(val):
+def _fill_diagonal(a, val):
+    if a.ndim != 2 or np.ndim(val):
         raise TypeError("numpy.fill_diagonal of zerostride takes a matrix and one value: choose by zerostride.where")
     value = zs.astype(zs.broadcast_to(_beside(val, a), a.shape), a.dtype)
     a._replace(zs.where(zs.eye(*a.shape, dtype=zs.bool, device=a.device), value, a))
@@ -258,22 +274,48 @@ def _extract(condition, arr):
 
 @_implements(np.unravel_index)
 def _unravel_index(indices, shape, order="C"):
-    if order != "C":
-        raise TypeError("numpy.unravel_index of zerostride counts in the order 'C'")
-    found = []
-    for length in reversed([shape] if isinstance(shape, int) else shape):
+    lengths, forwards = _counting(shape, order, indices.device)
+    _must_be_below(indices, math.prod(lengths), "unravel_index")
+    indices, found = zs.astype(indices, default_int(indices.device)), []
+    for length in reversed(lengths):
         found.append(indices % length)
         indices = indices // length
-    return tuple(reversed(found))
+    return tuple(found if forwards else reversed(found))
+
+
+def _counting(shape, order, device):
+    """The lengths of axes, the one that counts fastest last, and whether that is the first axis."""
+    if order not in ("C", "F"):
+        raise ValueError(f"{order!r} for the order of indices: it is 'C' or 'F'")
+    lengths = counts(shape, "a shape")
+    if math.prod(lengths) > limits(default_int(device))[1]:
+        raise ValueError(f"indices of {lengths}: {default_int(device)}, the integer type of {device.name}, cannot count its elements")
+    return lengths[:: -1 if order == "F" else 1], order == "F"
+
+
+def _must_be_below(indices, length, what):
+    if not is_integer(indices.dtype):
+        raise TypeError(f"{what} of {indices.dtype}: indices are integers")
+    for index in _ends_of(indices).tolist() if indices.size else ():
+        if not 0 <= index < length:
+            raise ValueError(f"index {index} of {what}: it is from 0 to below {length}")
 
 
 @_implements(np.ravel_multi_index)
 def _ravel_multi_index(multi_index, dims, mode="raise", order="C"):
-    if order != "C" or mode != "raise":
-        raise TypeError("numpy.ravel_multi_index of zerostride counts in the order 'C', and takes no mode")
+    multi_index = _ours(multi_index)
+    device = multi_index[0].device
+    lengths, backwards = _counting(dims, order, device)
+    modes = [mode] * len(lengths) if isinstance(mode, str) else list(mode)
+    if not len(multi_index) == len(modes) == len(lengths):
+        raise ValueError(f"{len(multi_index)} indices and {len(modes)} modes for {len(lengths)} lengths: an axis has one of each")
     found = 0
-    for index, length in zip(_ours(multi_index), dims):
-        found = found * length + index
+    for index, how, length in zip(*(x[:: -1 if backwards else 1] for x in (multi_index, modes)), lengths):
+        _must_be_mode(how, "ravel_multi_index")
+        if how == "raise":
+            _must_be_below(index, length, "ravel_multi_index")
+        index = zs.astype(index, default_int(device))
+        found = found * length + (index if how == "raise" else _led_inside(index, length, how, device))
     return found
 
 
@@ -287,7 +329,8 @@ _tells("real_if_close", lambda a, tol=100: a)
 _tells("isposinf", lambda x, out=None: delivered(x == math.inf, out))
 _tells("isneginf", lambda x, out=None: delivered(x == -math.inf, out))
 _tells("fix", lambda x, out=None: delivered(zs.trunc(x), out))
-_tells("array2string", lambda a, *arguments, **options: np.array2string(np.asarray(a), *arguments, **options))
+_array2string = functools.wraps(np.array2string)(lambda a, *arguments, **options: np.array2string(np.asarray(a), *arguments, **options))
+_tells("array2string", _array2string)
 _tells("ix_", lambda *args: tuple(
     x.reshape([-1 if k == at else 1 for k in range(len(args))]) for at, x in enumerate(_ours(args))
 ))  # fmt: skip

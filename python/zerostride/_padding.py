@@ -101,9 +101,9 @@ def _widths(widths, rank):
 
 def _along(x, axis, width, mode, ends):
     length = x.shape[axis]
+    if not length and mode not in ("constant", "empty"):
+        raise ValueError(f"pad by {mode!r} along axis {axis} of {list(x.shape)}: it has no element to repeat")
     if mode in ("edge", "wrap", "reflect", "symmetric"):
-        if not length:
-            raise ValueError(f"pad by {mode!r} along axis {axis} of {list(x.shape)}: it has no element to repeat")
         places = np.pad(np.arange(length), width, mode="edge" if mode == "reflect" and length == 1 else mode)
         found = take_at(x, places, axis)
         return _turned(found, x, axis, width, mode) if ends == "odd" and length > 1 else found

@@ -13,6 +13,7 @@ from . import _core
 from ._arguments import axes_of, of_array
 from ._core import Array
 from ._creation import upload
+from ._dtypes import default_float
 from ._indexing import take_along
 from ._nan import _counted
 from ._statistics import _floats
@@ -192,7 +193,8 @@ def _of_rows(rows, parts, method, skips):
     rows = zs.sort(rows, axis=-1)
     rows = rows if rows.dtype.itemsize > 2 else _core.cast(rows, "float32")
     if skips:
-        parts, count = upload(parts.astype(rows.dtype), rows.device), _counted(rows, -1, True)
+        real = default_float(rows.device)
+        parts, count = upload(parts.astype(real), rows.device), _core.cast(_counted(rows, -1, True), real)
     else:
         # Of as many elements everywhere the host knows the places, in float64.
         parts, count = parts.reshape([1] * (rows.ndim - 1) + [-1]), rows.shape[-1]
@@ -200,8 +202,7 @@ def _of_rows(rows, parts, method, skips):
     first = take_along(rows, _whole(low), -1)
     found = first
     if weight is not None:
-        if not skips:
-            weight = upload(weight.astype(rows.dtype), rows.device)
+        weight = _core.cast(weight, rows.dtype) if skips else upload(weight.astype(rows.dtype), rows.device)
         second = take_along(rows, _whole(np.minimum(low + 1.0, np.maximum(count - 1.0, 0.0))), -1)
         rise = second - first
         found = zs.where(weight < 0.5, first + rise * weight, second - rise * (1.0 - weight))
@@ -219,6 +220,10 @@ def _places(count, parts, method):
     alpha, beta = _METHODS[method]
     place = (count - 1.0) * parts if alpha == beta == 1 else count * parts + (alpha + parts * (1 - alpha - beta)) - 1.0
     place = np.maximum(np.minimum(place, count - 1.0), 0.0)
+    if place.dtype == np.float32:
+        # The nearest float of a part may lie below it. A place that close to an element is the element's.
+        whole = np.rint(place)
+        place = zs.where(abs(place - whole) <= 2.0**-22 * whole, whole, place)
     if method in _WHOLE:
         return _WHOLE[method](place), None
     low = np.floor(place)

@@ -13,8 +13,9 @@ from ._arguments import axes_of
 from ._core import Array
 from ._creation import beside
 from ._dtypes import default_float, is_float
+from ._nan import AVERAGES, averaged
 from ._segments import at, reduceat
-from ._statistics import _floats
+from ._statistics import _floats, _taken_off
 
 
 def is_nothing(value):
@@ -231,10 +232,13 @@ _REMEDIES = {
 
 
 # The neutral element of a reduction, and the operation that adds a value to its result.
-_NOTHING = {zs.sum: 0, zs.prod: 1, zs.any: False, zs.all: True, zs.logsumexp: -math.inf}
+_NOTHING = {
+    zs.sum: 0, zs.prod: 1, zs.nansum: 0, zs.nanprod: 1, zs.any: False, zs.all: True, zs.logsumexp: -math.inf,
+}  # fmt: skip
 _WITH = {
     zs.sum: zs.add, zs.prod: zs.multiply, zs.max: zs.maximum, zs.min: zs.minimum, zs.any: zs.logical_or,
-    zs.all: zs.logical_and, zs.logsumexp: zs.logaddexp,
+    zs.all: zs.logical_and, zs.logsumexp: zs.logaddexp, zs.nansum: zs.add, zs.nanprod: zs.multiply,
+    zs.nanmax: zs.fmax, zs.nanmin: zs.fmin,
 }  # fmt: skip
 
 
@@ -244,12 +248,7 @@ def _chosen(function, x, where, initial):
     if nothing is None and initial is not None:
         nothing = zs.asarray(initial, dtype=x.dtype, device=x.device)
     if nothing is None:
-        if function in _WITH:
-            raise ValueError(f"{function.__name__} of zerostride takes no where= alone: give initial= too")
-        leaves_out = f"nan{function.__name__}"
-        remedy = "choose by zerostride.where" if not hasattr(np, leaves_out) else f"set the others to NaN, and call numpy.{leaves_out}"
-        raise TypeError(f"{function.__name__} of zerostride takes no where= alone: {remedy}")
-    where = zs.broadcast_to(_mask(where, x.device), x.shape)
+        raise ValueError(f"{function.__name__} with where= alone has no value where all is left out: give initial= too")
     return zs.where(where, x, nothing)
 
 
@@ -299,35 +298,38 @@ def _parameters(function):
     return frozenset(inspect.signature(function).parameters)
 
 
-def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0, correction=None, **options):
+def adapted(
+    function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0, correction=None, initial=None, where=True
+):
     """A reduction of the namespace with NumPy's arguments.
 
     A result of at most half the elements of `x` is evaluated at once: Dask stores it, and its expression would keep `x`
     alive.
     """
-    options = {name: value for name, value in options.items() if not _is_default(name, value)}
-    where, initial = options.pop("where", None), options.pop("initial", None)
-    if options:
-        raise TypeError(f"{function.__name__} of zerostride takes no {', '.join(options)}")
     out = out[0] if isinstance(out, tuple) else out
     x = x if isinstance(x, Array) else zs.asarray(x, device=out.device)
+    initial = None if is_nothing(initial) else initial
     if initial is not None and function not in _WITH:
         raise TypeError(f"{function.__name__} of zerostride takes no initial")
-    if where is not None:
-        x = _chosen(function, x, where, initial)
     if type(axis) is int and axis in (0, -1) and not x.ndim:
         # NumPy reduces a number along its one axis.
         axis = None
     takes = _parameters(function)
     known = {"axis": axis, "keepdims": not is_nothing(keepdims) and bool(keepdims)}
     if "correction" in takes:
-        known["correction"] = ddof if is_nothing(correction) else correction
+        known["correction"] = _taken_off(function.__name__, 0 if is_nothing(correction) else correction, ddof or None)
     dtype = _wide(x, dtype, out)
     if dtype is not None:
         if "dtype" in takes:
             known["dtype"] = dtype
         else:
             x = zs.astype(x, dtype)
+    if where is not True and not is_nothing(where):
+        where = zs.broadcast_to(_mask(where, x.device), x.shape)
+        if function in AVERAGES:
+            function = functools.partial(averaged, function.__name__, where=where)
+        else:
+            x = _chosen(function, x, where, initial)
     if initial is not None and not x.size:
         # No elements reduce to `initial`, which stands for them.
         reduced = axes_of(range(x.ndim) if axis is None else axis, x.ndim, function.__name__)
