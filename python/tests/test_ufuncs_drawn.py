@@ -379,6 +379,8 @@ def check(seed):
         raise AssertionError(f"{call}\n{error}") from None
 
 
+# NumPy's own, of `where=` beside no `out=`.
+@pytest.mark.filterwarnings("ignore:'where' used without 'out':UserWarning")
 def test_the_guide_lists_the_differences():
     section = GUIDE.split("## Universal functions beside NumPy's")[1].split("\n## ")[0]
     rows = re.findall(r"^\| (.*?) \|", section, re.MULTILINE)[1:]
