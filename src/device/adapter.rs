@@ -116,7 +116,7 @@ impl Adapter {
     pub(super) async fn open_with(&self, options: &Options) -> Result<Device> {
         match &self.found {
             None => Ok(Device::cpu()),
-            Some(found) => Ok(Device(gpu::open(found, options).await?)),
+            Some(found) => Ok(Device::from_backend(gpu::open(found, options).await?)),
         }
     }
 
