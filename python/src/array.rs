@@ -11,7 +11,7 @@ use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
 use crate::error::raised;
 use crate::host::Host;
-use crate::wait::{LONG, SHORT, is_busy, wait};
+use crate::wait::{LONG, SHORT, detached, is_busy, running, wait};
 
 /// The greatest depth of an expression. A deeper one is evaluated, so a loop that builds on its own result keeps a
 /// bounded number of arrays alive.
@@ -181,7 +181,7 @@ impl Array {
     /// Stores all elements of a cell in row-major order, if they are not yet, and finds the layout of a view of them.
     fn dense(&self, py: Python<'_>, at: &At) -> PyResult<(AnyTensor, Layout)> {
         let device = self.slot.device(py)?.clone();
-        py.detach(|| {
+        detached(py, || {
             let mut inner = lock(&at.cell.0);
             if inner.dense().is_none() {
                 inner.state = State::Tensor(inner.all().eval_on(&device)?);
@@ -190,7 +190,6 @@ impl Array {
             let layout = at.viewed(&all).tensor()?.layout().clone();
             Ok((all, layout))
         })
-        .map_err(raised)
     }
 
     /// The array with one more operation.
@@ -227,7 +226,9 @@ impl Array {
         let tensor = match expr.named().map_err(raised)? {
             Some(tensor) => tensor,
             // Releasing the interpreter takes longer.
-            None if self.is_short(work) => expr.eval_on(device).map_err(raised)?,
+            None if self.is_short(work) => {
+                running().and_then(|_running| expr.eval_on(device).map_err(raised))?
+            }
             None => {
                 let device = device.clone();
                 wait(py, self.may_be_long(work), move || expr.eval_on(&device))?
@@ -316,7 +317,7 @@ impl Array {
         let (device, at) = (self.slot.device(py)?.clone(), lock(&self.at).clone());
         // The interpreter is released before the cell is locked, so a thread that holds the interpreter and waits for
         // the lock cannot deadlock.
-        py.detach(|| {
+        detached(py, || {
             let mut inner = lock(&at.cell.0);
             let is_alone = |inner: &Inner| inner.dense().is_some_and(|tensor| !tensor.is_shared());
             let place = |all: &AnyExpr| key(&at.viewed(all));
@@ -338,7 +339,6 @@ impl Array {
                 None => Ok(()),
             }
         })
-        .map_err(raised)
     }
 
     /// Stores all elements of the cell in row-major order.
@@ -510,7 +510,7 @@ impl Array {
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
         let device = self.slot.device(py)?;
         let expr = self.part().expr;
-        py.detach(|| expr.explain(device)).map(|explained| explained.to_string()).map_err(raised)
+        detached(py, || expr.explain(device)).map(|explained| explained.to_string())
     }
 
     /// The picture of :meth:`explain`, as SVG.
@@ -521,7 +521,7 @@ impl Array {
     fn explain_svg(&self, py: Python<'_>) -> PyResult<String> {
         let device = self.slot.device(py)?;
         let expr = self.part().expr;
-        py.detach(|| expr.explain(device)).map(|explained| explained.svg()).map_err(raised)
+        detached(py, || expr.explain(device)).map(|explained| explained.svg())
     }
 
     /// The bytes of the elements: on the CPU the array's own memory, elsewhere a copy. Of a view, those of its array, with

@@ -1,13 +1,13 @@
 //! Python's devices. A device has a name before it is opened, and is opened once in a process.
 
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zerostride::{DEVICE_VARIABLE, DType};
 
-use crate::error::raised;
-use crate::wait::wait;
+use crate::wait::{self, detached, wait};
 
 /// The devices by name.
 static SLOTS: Mutex<Vec<Arc<Slot>>> = Mutex::new(Vec::new());
@@ -48,7 +48,7 @@ impl Slot {
         if let Some(device) = self.opened.get() {
             return Ok(device);
         }
-        let device = py.detach(|| self.open()).map_err(raised)?;
+        let device = detached(py, || self.open())?;
         Ok(self.opened.get_or_init(|| device))
     }
 
@@ -209,14 +209,28 @@ pub(crate) fn slot(device: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Slot>> {
     }
 }
 
+type Row = (String, &'static str, usize, String, String);
+
 /// Every adapter of this machine and the CPU, as name, interface, index, kind and driver. It opens none.
 #[pyfunction]
-pub(crate) fn adapters(py: Python<'_>) -> Vec<(String, &'static str, usize, String, String)> {
-    let all = py.detach(zerostride::Device::all);
+pub(crate) fn adapters(py: Python<'_>) -> PyResult<Vec<Row>> {
+    let all = detached(py, || Ok(zerostride::Device::all()))?;
     let row = |a: zerostride::Adapter| {
         (a.name, a.backend, a.index, format!("{:?}", a.kind).to_lowercase(), a.driver)
     };
-    all.into_iter().map(row).collect()
+    Ok(all.into_iter().map(row).collect())
+}
+
+/// Stops new work, and waits for `seconds` at most for work that runs. Python's exit calls it.
+#[pyfunction]
+pub(crate) fn finish(py: Python<'_>, seconds: f64) {
+    let queues = || {
+        let slots: Vec<_> = slots().iter().chain([&*DEFAULT]).cloned().collect();
+        let opened = slots.iter().filter_map(|slot| slot.opened.get());
+        // A lost device has nothing to wait for, nor has one of a forked child's parent.
+        opened.for_each(|device| drop(device.synchronize()));
+    };
+    wait::finish(py, Duration::from_secs_f64(seconds), queues);
 }
 
 /// The environment variable that names the default device.

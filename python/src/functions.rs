@@ -2,13 +2,13 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use zerostride::{AnyExpr, Broadcast, DType, Outside, ReduceOptions, compositions, operations, reductions};
+use zerostride::{AnyExpr, DType, Outside, ReduceOptions, compositions, operations, reductions};
 
 use crate::array::{Array, Part};
 use crate::device::{DEFAULT, slot};
 use crate::dtype;
-use crate::error::raised;
 use crate::operators::{constant, scalar, weak};
+use crate::wait::detached;
 
 type Object<'py> = Bound<'py, PyAny>;
 
@@ -25,7 +25,7 @@ fn upload(
 ) -> PyResult<Array> {
     let (slot, dtype) = (slot(device)?, dtype::parse(dtype)?);
     let device = slot.device(py)?.clone();
-    let tensor = py.detach(|| device.upload_bytes(bytes, dtype, shape)).map_err(raised)?;
+    let tensor = detached(py, || device.upload_bytes(bytes, dtype, shape))?;
     Ok(Array::of(tensor, slot))
 }
 
@@ -273,58 +273,6 @@ fn lookup(
     Array::new(py, expr.at_with(indices, outside), depth + 1, work, table.slot.clone())
 }
 
-/// Two arrays broadcast together by the rule of another system.
-#[pyfunction]
-#[pyo3(signature = (a, b, rule, axis=None, axes=None))]
-fn align(
-    py: Python<'_>,
-    a: &Bound<'_, Array>,
-    b: &Bound<'_, Array>,
-    rule: &str,
-    axis: Option<isize>,
-    axes: Option<Vec<usize>>,
-) -> PyResult<(Array, Array)> {
-    let (a, b) = (a.get(), b.get());
-    a.slot.join(&b.slot, py)?;
-    let rule = rule_of(rule, axis, axes)?;
-    let (x, y) = (a.part(), b.part());
-    let (left, right) = match rule {
-        Broadcast::Bidirectional => {
-            let (left, right) = (a.shape.clone(), b.shape.clone());
-            (x.expr.broadcast(rule.clone(), right), y.expr.broadcast(rule, left))
-        }
-        rule => rule.align_any(&x.expr, &y.expr).map_err(raised)?,
-    };
-    let array = |expr, Part { depth, work, .. }: Part, like: &Array| {
-        Array::new(py, expr, depth, work, like.slot.clone())
-    };
-    Ok((array(left, x, a)?, array(right, y, b)?))
-}
-
-/// A rule by its system's name for it.
-pub(crate) fn rule_of(name: &str, axis: Option<isize>, axes: Option<Vec<usize>>) -> PyResult<Broadcast> {
-    Ok(match name {
-        "numpy" | "torch" | "onnx" => Broadcast::NumPy,
-        "none" => Broadcast::None,
-        "pdpd" => Broadcast::Pdpd { axis: axis.unwrap_or(-1) },
-        "paddle" => Broadcast::Paddle { axis: axis.unwrap_or(-1) },
-        "bidirectional" => Broadcast::Bidirectional,
-        "explicit" => match axes {
-            Some(axes) => Broadcast::Explicit { axes },
-            None => {
-                return Err(PyTypeError::new_err(
-                    "the rule 'explicit' takes axes: an axis of b for each axis of a",
-                ));
-            }
-        },
-        _ => {
-            return Err(PyValueError::new_err(format!(
-                "no rule is called '{name}': there are numpy, torch, onnx, none, pdpd, paddle, bidirectional and explicit"
-            )));
-        }
-    })
-}
-
 /// The type of an operation over operands of two types.
 #[pyfunction]
 fn promote(py: Python<'_>, a: &Object<'_>, b: &Object<'_>) -> PyResult<Py<PyAny>> {
@@ -365,7 +313,6 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(concat, module)?)?;
     module.add_function(wrap_pyfunction!(einsum, module)?)?;
     module.add_function(wrap_pyfunction!(lookup, module)?)?;
-    module.add_function(wrap_pyfunction!(align, module)?)?;
     module.add_function(wrap_pyfunction!(documentation, module)?)?;
     module.add_function(wrap_pyfunction!(promote, module)?)?;
     module.add_function(wrap_pyfunction!(weak_type, module)?)?;

@@ -23,6 +23,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<host::Host>()?;
     module.add_function(wrap_pyfunction!(device::adapters, module)?)?;
     module.add_function(wrap_pyfunction!(device::device_variable, module)?)?;
+    module.add_function(wrap_pyfunction!(device::finish, module)?)?;
+    module.add_function(wrap_pyfunction!(wait::forked, module)?)?;
     module.add_function(wrap_pyfunction!(index::written, module)?)?;
     module.add_function(wrap_pyfunction!(operators::call, module)?)?;
     module.add_function(wrap_pyfunction!(operators::select, module)?)?;

@@ -377,7 +377,7 @@ fn in_place(op: &str, rule: Rule, x: &Bound<'_, Array>, other: &Bound<'_, PyAny>
     match apply(x.py(), op, rule, &[x.as_any(), other])? {
         Some(result) if result.dtype == x.get().dtype => x.get().replace(x.py(), result),
         // One place has NumPy's casting rule.
-        Some(result) => x.py().import("zerostride._ufuncs")?.call_method1("delivered", (result, x)).map(drop),
+        Some(result) => x.py().import("zerostride._out")?.call_method1("delivered", (result, x)).map(drop),
         None => Err(PyTypeError::new_err(format!(
             "{op} takes arrays and numbers, not {}: make it an array by asarray",
             other.get_type().name()?

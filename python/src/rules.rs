@@ -1,15 +1,67 @@
-//! Broadcasting to a shape by the rules of other systems, and PyTorch's warning.
+//! Broadcasting by the rules of other systems, and PyTorch's warning.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use zerostride::{Broadcast, Shape};
 
-use crate::array::Array;
-use crate::functions::rule_of;
+use crate::array::{Array, Part};
+use crate::error::raised;
 
 static WARNS: AtomicBool = AtomicBool::new(false);
+
+/// A rule by its system's name for it.
+fn rule_of(name: &str, axis: Option<isize>, axes: Option<Vec<usize>>) -> PyResult<Broadcast> {
+    Ok(match name {
+        "numpy" | "torch" | "onnx" => Broadcast::NumPy,
+        "none" => Broadcast::None,
+        "pdpd" => Broadcast::Pdpd { axis: axis.unwrap_or(-1) },
+        "paddle" => Broadcast::Paddle { axis: axis.unwrap_or(-1) },
+        "bidirectional" => Broadcast::Bidirectional,
+        "explicit" => match axes {
+            Some(axes) => Broadcast::Explicit { axes },
+            None => {
+                return Err(PyTypeError::new_err(
+                    "the rule 'explicit' takes axes: an axis of b for each axis of a",
+                ));
+            }
+        },
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "no rule is called '{name}': there are numpy, torch, onnx, none, pdpd, paddle, bidirectional and explicit"
+            )));
+        }
+    })
+}
+
+/// Two arrays broadcast together by the rule of another system.
+#[pyfunction]
+#[pyo3(signature = (a, b, rule, axis=None, axes=None))]
+fn align(
+    py: Python<'_>,
+    a: &Bound<'_, Array>,
+    b: &Bound<'_, Array>,
+    rule: &str,
+    axis: Option<isize>,
+    axes: Option<Vec<usize>>,
+) -> PyResult<(Array, Array)> {
+    let (a, b) = (a.get(), b.get());
+    a.slot.join(&b.slot, py)?;
+    let rule = rule_of(rule, axis, axes)?;
+    let (x, y) = (a.part(), b.part());
+    let (left, right) = match rule {
+        Broadcast::Bidirectional => {
+            let (left, right) = (a.shape.clone(), b.shape.clone());
+            (x.expr.broadcast(rule.clone(), right), y.expr.broadcast(rule, left))
+        }
+        rule => rule.align_any(&x.expr, &y.expr).map_err(raised)?,
+    };
+    let array = |expr, Part { depth, work, .. }: Part, like: &Array| {
+        Array::new(py, expr, depth, work, like.slot.clone())
+    };
+    Ok((array(left, x, a)?, array(right, y, b)?))
+}
 
 /// An array broadcast to a shape by the rule of another system. With `torch`, -1 keeps a length. With `onnx` and
 /// `bidirectional`, the result may be larger than the shape. With any other rule, the result has the shape.
@@ -68,6 +120,7 @@ pub(crate) fn warn<'a>(py: Python<'_>, shapes: impl Iterator<Item = &'a Shape>) 
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(align, module)?)?;
     module.add_function(wrap_pyfunction!(broadcast_by, module)?)?;
     module.add_function(wrap_pyfunction!(warn_on_reinterpreted_shapes, module)?)
 }

@@ -1,6 +1,6 @@
-//! Waiting for work of the crate, in a way that Ctrl-C interrupts.
+//! Waiting for work of the crate, in a way that Ctrl-C interrupts, and until the interpreter exits.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -19,6 +19,15 @@ pub(crate) const SHORT: usize = 1 << 12;
 /// The time between two checks for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(20);
 
+/// Does work without holding the interpreter.
+pub(crate) fn detached<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> zerostride::Result<T> + Send,
+) -> PyResult<T> {
+    let _running = running()?;
+    py.detach(work).map_err(raised)
+}
+
 /// Does work without holding the interpreter. Work that may be long runs on another thread. Ctrl-C ends the wait, and
 /// the result of the work is then dropped.
 pub(crate) fn wait<T: Send + 'static>(
@@ -27,15 +36,17 @@ pub(crate) fn wait<T: Send + 'static>(
     work: impl FnOnce() -> zerostride::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     if !may_be_long {
-        return py.detach(work).map_err(raised);
+        return detached(py, work);
     }
+    let running = running()?;
     let (sender, receiver) = channel();
-    let long = Long::begin();
+    let long = Counted::one(&LONG_ONES);
     let job = move || {
         let result = work();
         drop(long);
         // Ctrl-C may have dropped the receiver.
         drop(sender.send(result));
+        drop(running);
     };
     begin(Box::new(job))
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread to compute on: {error}")))?;
@@ -54,27 +65,68 @@ pub(crate) fn wait<T: Send + 'static>(
     }
 }
 
-/// Counts work that may be long while it runs.
-struct Long;
+/// The calls of the crate that run, and those of them that may be long.
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+static LONG_ONES: AtomicUsize = AtomicUsize::new(0);
 
-static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+/// One more in a count, until it is dropped.
+pub(crate) struct Counted(&'static AtomicUsize);
 
-impl Long {
-    fn begin() -> Long {
-        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        Long
+impl Counted {
+    fn one(count: &'static AtomicUsize) -> Counted {
+        count.fetch_add(1, Ordering::SeqCst);
+        Counted(count)
     }
 }
 
-impl Drop for Long {
+impl Drop for Counted {
     fn drop(&mut self) {
-        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 /// Whether work that may be long is running, even if nothing waits for it. Its queue delays other work.
 pub(crate) fn is_busy() -> bool {
-    UNDER_WAY.load(Ordering::Relaxed) > 0
+    LONG_ONES.load(Ordering::Relaxed) > 0
+}
+
+static EXITS: AtomicBool = AtomicBool::new(false);
+
+/// Counts a call of the crate. It is an error when the interpreter exits.
+pub(crate) fn running() -> PyResult<Counted> {
+    // It counts first, so either `finish` sees the call or the call sees the exit.
+    let call = Counted::one(&CALLS);
+    match EXITS.load(Ordering::SeqCst) {
+        false => Ok(call),
+        true => Err(PyRuntimeError::new_err(
+            "the interpreter is exiting, and no work begins then: do it before, or join the thread that does it",
+        )),
+    }
+}
+
+/// Makes new calls of the crate errors, and waits for those that run and then for `queues`, at most for a time. The static
+/// destructors of a driver's compiler end the process by a signal if they run beside the compiler.
+pub(crate) fn finish(py: Python<'_>, limit: Duration, queues: impl FnOnce() + Send + 'static) {
+    EXITS.store(true, Ordering::SeqCst);
+    let (sender, receiver) = channel();
+    let wait = move || {
+        while CALLS.load(Ordering::SeqCst) > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        queues();
+        let _ = sender.send(());
+    };
+    // On another thread, because a driver may hang.
+    if std::thread::Builder::new().name("zerostride-exit".into()).spawn(wait).is_ok() {
+        let _ = py.detach(move || receiver.recv_timeout(limit));
+    }
+}
+
+/// Forgets the calls of a parent: its threads do not exist in a forked child.
+#[pyfunction]
+pub(crate) fn forked() {
+    CALLS.store(0, Ordering::SeqCst);
+    LONG_ONES.store(0, Ordering::SeqCst);
 }
 
 type Job = Box<dyn FnOnce() + Send>;

@@ -30,6 +30,30 @@ def test_layouts_of_numpy(dtype):
         same(zs.asarray(view), view.astype(dtype))
 
 
+@pytest.mark.parametrize("dtype", [zs.bool, *INTEGERS, *FLOATS])
+def test_a_list_keeps_the_types_of_its_elements(dtype):
+    one, two = np.ones(2, dtype), np.zeros(2, dtype)
+    for elements in ([one[0]], [one, two], (one, two), [[one[0]], [two[0]]], [one[0], True]):
+        same(zs.asarray(elements), np.asarray(elements))
+    same(zs.asarray([zs.asarray(one), zs.asarray(two)]), np.asarray([one, two]))
+
+
+def test_numbers_beside_elements_with_a_type():
+    info = zs.__array_namespace_info__().default_dtypes()
+    for elements in ([np.int8(1), 2], [np.uint16(1), np.int64(2)], [True, 3], range(3)):
+        same(zs.asarray(elements), np.asarray(elements).astype(info["integral"]))
+    for elements in ([np.float32(1), 2.0], [np.int8(1), 2.5], [np.float64(0.1)], [], [[], []]):
+        same(zs.asarray(elements), np.asarray(elements).astype(info["real floating"]))
+
+
+@pytest.mark.parametrize("value", [1 + 2j, [1 + 2j], np.asarray([1 + 2j]), np.complex64(1j)])
+def test_an_imaginary_part_is_not_dropped(value):
+    for dtype in (zs.float32, zs.int32):
+        with pytest.raises(TypeError, match="complex"):
+            zs.asarray(value, dtype=dtype)
+    same(zs.asarray(value, dtype=zs.bool), np.asarray(value, dtype=bool))
+
+
 def test_pickles_out_of_band():
     x = zs.asarray(np.arange(1000, dtype=np.float32))
     buffers = []

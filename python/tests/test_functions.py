@@ -153,7 +153,7 @@ def test_every_nan_differs():
 
 def test_what_has_no_elements():
     nothing = [zs.zeros((0, n), dtype=zs.float32) for n in (2, 3)]
-    with pytest.raises(ValueError, match=r"concat of \[0, 2\] and \[0, 3\]"):
+    with pytest.raises(ValueError, match=r"cannot concat \[0, 2\] and \[0, 3\]"):
         zs.concat(nothing)
     assert zs.concat(nothing, axis=1).shape == (0, 5)
     for mode in ("linear_ramp", "maximum", "edge", "wrap"):
@@ -259,3 +259,34 @@ def test_namespace():
     missing = [name for name in zs.__dict__ if not name.startswith("_") and callable(zs.__dict__[name])]
     for name in missing:
         assert zs.__dict__[name].__doc__, f"{name} is not documented"
+
+
+def test_integers_are_counted_by_integers():
+    big = 2**62 if zs.int64 in INTEGERS else 2**30
+    integer, real = zs.Device()._defaults()
+    for bounds in [
+        (np.int64(3),), (np.prod((2, 3)),), (np.array(4),), (np.uint8(3), np.int8(6)), (True,), (big, big + 3), (0, 2 * big - 1, big),
+        (-big, big, big), (5, 0, np.int8(-2)), (3, 1), (0,), (1, 8, 3),
+    ]:  # fmt: skip
+        same(zs.arange(*bounds), np.array(range(*map(int, bounds)), integer))
+        same(zs.arange(*bounds, dtype=zs.float32), np.array(range(*map(int, bounds)), np.float32))
+    for bounds in [(3.0,), (np.float32(3),), (0, 3, 0.5), (np.int64(5), 0, -2.0)]:
+        same(zs.arange(*bounds), np.arange(*bounds).astype(real))
+    same(zs.arange(zs.asarray(3)), np.arange(3).astype(integer))
+
+
+def test_shapes_without_elements_are_checked():
+    x, y = zs.zeros((0, 2), dtype=zs.float32), zs.zeros((0, 3), dtype=zs.float32)
+    for join in (zs.concat, np.concatenate):
+        with pytest.raises(ValueError, match=r"cannot concat \[0, 2\] and \[0, 3\]"):
+            join([x, y])
+        same(join([x, y], axis=1), np.zeros((0, 5), np.float32))
+        with pytest.raises(IndexError, match="axis 2 of"):
+            join([x, y], axis=2)
+    for mode in ("edge", "linear_ramp", "maximum", "mean", "minimum", "reflect", "symmetric", "wrap"):
+        same(zs.pad(x, ((0, 0), (1, 2)), mode), np.zeros((0, 5), np.float32))
+        for width in (1, ((1, 0), (0, 0)), ((0, 1), (0, 0))):
+            with pytest.raises(ValueError, match="it has no element"):
+                zs.pad(x, width, mode)
+    for mode in ("constant", "empty"):
+        same(zs.pad(x, 1, mode), np.zeros((2, 4), np.float32))

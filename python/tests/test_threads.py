@@ -102,12 +102,12 @@ def test_the_interpreter_is_free_while_a_tensor_is_reduced_to_few_elements():
     _is_free_during(zs.std(zs.asarray(np.ones((4, 1 << 22), np.float32)).evaluate(), axis=-1))
 
 
-def run(code, **options):
+def run(code, *arguments, **options):
     """The output of a separate process, unbuffered, as `os._exit` leaves out what is buffered."""
     environment = {**os.environ, **options.pop("env", {})}
     return subprocess.run(
-        [sys.executable, "-u", "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, env=environment,
-        **options,
+        [sys.executable, "-u", "-c", textwrap.dedent(code), *arguments], capture_output=True, text=True, timeout=120,
+        env=environment, **options,
     )  # fmt: skip
 
 
@@ -219,3 +219,70 @@ def test_importing_opens_no_device():
     """
     done = run(code, env={"ZEROSTRIDE_DEVICE": "voodoo"})
     assert done.stdout.startswith("imported\nno device matches 'voodoo'"), done
+
+
+def test_a_program_may_exit_while_kernels_are_compiled(tmp_path):
+    code = """
+        import sys, threading, time
+        import numpy as np, zerostride as zs
+        x = zs.asarray(np.ones(1000, np.float32))
+        compiled = threading.Event()
+        def work():
+            y = x
+            while True:
+                # Each kernel is a new one.
+                y = zs.lgamma(zs.erf(zs.exp(-y) + zs.sin(y)) + 1.5)
+                np.asarray(y * 1)
+                compiled.set()
+        threading.Thread(target=work, daemon=True).start()
+        compiled.wait()
+        time.sleep(float(sys.argv[1]))
+    """
+    for i in range(6):
+        done = run(code, str(0.1 * i), env={"MESA_SHADER_CACHE_DIR": str(tmp_path / str(i))})
+        assert done.returncode == 0, done
+
+
+def test_no_work_begins_when_the_interpreter_exits():
+    code = """
+        import atexit
+        def late():
+            for work in (lambda: x + 1, lambda: zs.asarray([1.0]), lambda: zs.sum(large), lambda: x.__setitem__(0, 5.0)):
+                try:
+                    np.asarray(work())
+                    print("worked")
+                except RuntimeError as error:
+                    print(error)
+        # Functions are called in reverse order, so this is after the package's.
+        atexit.register(late)
+        import numpy as np, zerostride as zs
+        x, large = zs.asarray([1.0, 2.0]), zs.ones((1 << 22,), dtype=zs.float32)
+        np.asarray(x), atexit.register(lambda: print(float(zs.sum(x))))
+    """
+    lines = run(code).stdout.splitlines()
+    assert lines[0] == "3.0" and len(lines) == 5, lines
+    assert all(line.startswith("the interpreter is exiting") for line in lines[1:]), lines
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="has no fork")
+def test_a_forked_child_does_not_wait_for_threads_of_its_parent():
+    code = """
+        import os, sys, threading, time
+        import numpy as np, zerostride as zs
+        x = zs.asarray(np.linspace(0, 1, 1 << 22, dtype=np.float32)).evaluate()
+        def work():
+            while True:
+                y = x
+                for _ in range(20):
+                    y = zs.lgamma(zs.erf(zs.exp(-y) + zs.sin(y)) + 1.5)
+                np.asarray(y)
+        threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.5)
+        start = time.perf_counter()
+        if not os.fork():
+            sys.exit()
+        os.wait()
+        print(time.perf_counter() - start)
+        os._exit(0)
+    """
+    assert float(run(code).stdout) < 8

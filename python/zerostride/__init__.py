@@ -11,6 +11,8 @@ it, ``bool``, ``float``, conversion to NumPy) evaluates its expression, in one k
  [0.26894143 0.7310586 ]]
 """
 
+import atexit as _atexit
+import os as _os
 import typing as _typing
 
 from . import _core
@@ -34,6 +36,10 @@ from . import _methods, lib as lib, linalg as linalg, random as random
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
+
+_atexit.register(_core.finish, 10.0)
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(after_in_child=_core.forked)
 
 # A type checker that saw `__getattr__` would accept every name.
 if _typing.TYPE_CHECKING:

@@ -7,10 +7,23 @@ from typing import ParamSpec, TypeVar
 
 import numpy as np
 
+from . import _core
 from ._core import Array
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def upload(array, device=None):
+    """An array of NumPy as an `Array` of the same type."""
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    _core.promote(array.dtype, array.dtype)  # raises for types that the package does not have
+    if not array.size:
+        # Nothing to move, and no device to open for it.
+        return _core.full(array.shape, 0, array.dtype, device)
+    # A copy, because another thread may write to the array during the upload.
+    return _core.upload(array.tobytes(), array.dtype, array.shape, device)
 
 
 def arrays_of(what, operands, beside=()):
@@ -20,11 +33,9 @@ def arrays_of(what, operands, beside=()):
 
 
 def _uploaded(what, x, like):
-    from ._creation import asarray
-
     if not isinstance(x, (np.ndarray, np.generic)):
         raise TypeError(f"{what} takes arrays, not {type(x).__name__}: make it an array by asarray")
-    return asarray(x, device=None if like is None else like.device)
+    return upload(np.asarray(x), None if like is None else like.device)
 
 
 def of_array(function: Callable[P, R]) -> Callable[P, R]:

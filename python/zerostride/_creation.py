@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from . import _core
-from ._arguments import arrays_of, counts, integer, of_array
+from ._arguments import arrays_of, counts, integer, of_array, upload
 from ._core import Array, Device
 from ._dtypes import default_float, default_int, is_float, is_integer
 from ._types import AnyArray, DeviceLike, Number, Shape
@@ -28,18 +29,6 @@ def _shape(shape):
     return counts(shape, "a shape")
 
 
-def upload(array, device=None):
-    """An array of NumPy as an `Array` of the same type."""
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    _core.promote(array.dtype, array.dtype)  # raises for types that the package does not have
-    if not array.size:
-        # Nothing to move, and no device to open for it.
-        return _core.full(array.shape, 0, array.dtype, device)
-    # A copy, because another thread may write to the array during the upload.
-    return _core.upload(array.tobytes(), array.dtype, array.shape, device)
-
-
 def on_host(x):
     """The elements as an array of NumPy: on the CPU a read-only view, elsewhere a copy."""
     if x.size == 0:
@@ -56,6 +45,8 @@ def converted(array, dtype):
     floats to integers.
     """
     dtype = np.dtype(dtype)
+    if array.dtype.kind == "c" and dtype.kind not in "bc":
+        raise TypeError(f"elements of {array.dtype} for {dtype}: it has no imaginary part, so take .real of them first")
     if is_float(array.dtype) and is_integer(dtype):
         known = array.astype(np.float64) if array.dtype.itemsize > 8 else array
         array = on_host(_core.cast(upload(known, "cpu"), dtype.newbyteorder("=")))
@@ -78,8 +69,8 @@ def asarray(
     ----------
     obj : Array, number, nested sequence, or what NumPy or Python's buffer protocol can read
     dtype : dtype, optional
-        The type of ``obj`` by default. Python's numbers become int64 or float64, or 32 bits wide on a device without
-        those.
+        The type of ``obj`` by default. Python's numbers, and sequences of int64 or float64, become int64 or float64, or
+        32 bits wide on a device without those. Other elements of a sequence keep their type.
     device : Device or str, optional
     copy : bool, optional
         ``False`` raises ``ValueError`` if elements must be copied.
@@ -122,8 +113,8 @@ def _has_type(obj):
 
 
 def _of_numbers(array, device):
-    """Numbers of Python as elements of the default types."""
-    if array.dtype.kind == "i":
+    """Elements of NumPy's default types as those of the device's. Other types come from elements that have one."""
+    if array.dtype == np.int64:
         dtype = default_int(device)
         info = np.iinfo(dtype)
         if array.size and (array.min() < info.min or array.max() > info.max):
@@ -131,7 +122,7 @@ def _of_numbers(array, device):
         return array.astype(dtype)
     if array.dtype.kind == "O" and array.size and all(isinstance(each, int) for each in array.flat):
         raise OverflowError("an integer is outside of every type: make it a float")
-    return array.astype(default_float(device)) if array.dtype.kind == "f" else array
+    return array.astype(default_float(device)) if array.dtype == np.float64 else array
 
 
 def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = None) -> Array:
@@ -274,18 +265,21 @@ def arange(
     Array
     """
     device = _device(device)
+    bounds = (0, start, step) if stop is None else (start, stop, step)
+    try:
+        start, stop, step = map(operator.index, bounds)
+        default = default_int
+    except TypeError:
+        start, stop, step = bounds
+        default = default_float
     if step == 0:
         raise ValueError("arange with a step of 0: a step is other than 0")
-    if stop is None:
-        start, stop = 0, start
-    if dtype is None:
-        whole = all(isinstance(x, int) for x in (start, stop, step))
-        dtype = default_int(device) if whole else default_float(device)
-    count = max(math.ceil((stop - start) / step), 0)
-    if np.dtype(dtype).kind in "iu" and all(isinstance(x, int) for x in (start, stop, step)):
-        numbers = np.arange(start, start + count * step, step, dtype=dtype)
+    dtype = np.dtype(default(device) if dtype is None else dtype)
+    if default is default_int and is_integer(dtype):
+        # NumPy counts by a quotient of floats, which is exact for a multiple of the step.
+        numbers = np.arange(start, start + max(-((start - stop) // step), 0) * step, step, dtype=dtype)
     else:
-        numbers = converted(start + np.arange(count) * step, dtype)
+        numbers = converted(start + np.arange(max(math.ceil((stop - start) / step), 0)) * step, dtype)
     return upload(numbers, device)
 
 

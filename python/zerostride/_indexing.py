@@ -8,8 +8,9 @@ is clamped to its axis, as in JAX, because raising would need a read. NumPy's fu
 import numpy as np
 
 from . import _core
+from ._arguments import upload
 from ._core import Array
-from ._creation import on_host, upload
+from ._creation import on_host
 from ._dtypes import default_int
 
 

@@ -87,14 +87,14 @@ class Info:
             if dtype.kind != "c" and device.supports(dtype) and (kind is None or isdtype(dtype, kind))
         }
 
-    def devices(self) -> tuple[Device, ...]:
+    def devices(self) -> list[Device]:
         """Every device of this machine.
 
         Returns
         -------
-        tuple of Device
+        list of Device
         """
-        return devices()
+        return list(devices())
 
 
 def __array_namespace_info__() -> Info:

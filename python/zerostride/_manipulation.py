@@ -147,15 +147,6 @@ def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
     if axis is None:
         arrays, axis = [reshape(array, (-1,)) if array.ndim != 1 else array for array in arrays], 0
     dtype = result_type(*arrays)
-    if not any(array.size for array in arrays) and all(array.ndim == arrays[0].ndim for array in arrays):
-        # Without elements, no device is opened.
-        axis = axis_of(axis, arrays[0].ndim, "concat")
-        shape = list(arrays[0].shape)
-        for array in arrays:
-            if any(a != b for k, (a, b) in enumerate(zip(array.shape, shape)) if k != axis):
-                raise ValueError(f"concat of {shape} and {list(array.shape)}: lengths of axes other than axis {axis} must be equal")
-        shape[axis] = sum(array.shape[axis] for array in arrays)
-        return _core.full(shape, 0, dtype, arrays[0].device)
     parts = [x if x.dtype == dtype else _core.cast(x, dtype) for x in arrays]
     return _core.concat(parts, integer(axis, "the axis of concat"))
 

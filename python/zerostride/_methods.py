@@ -7,8 +7,8 @@ import functools
 
 import numpy as np
 
-from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _sizeof, _ufuncs
-from ._arguments import integers
+from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _out, _sizeof, _ufuncs
+from ._arguments import integers, upload
 from ._core import Array
 from ._creation import on_host as _on_host
 
@@ -68,7 +68,7 @@ def _to_device(self, device, /, *, stream=None):
         raise ValueError(f"stream {stream!r} for to_device: devices of wgpu have no streams, so leave it out")
     if device == self.device:
         return self
-    return _creation.upload(_on_host(self), device)
+    return upload(_on_host(self), device)
 
 
 def _rebuild(elements, dtype, shape):
@@ -154,7 +154,7 @@ def _rmatmul(self, other):
 
 
 def _imatmul(self, other):
-    return _ufuncs.delivered(self @ other, self)
+    return _out.delivered(self @ other, self)
 
 
 def _divmod(self, other):

@@ -17,7 +17,8 @@ from ._creation import on_host
 from ._dtypes import default_float, default_int, is_float, is_integer, limits, must_cast
 from ._indexing import must_be_inside
 from ._signatures import called
-from ._ufuncs import absent, adapted, delivered, is_nothing
+from ._out import delivered
+from ._ufuncs import absent, adapted, is_nothing
 
 FUNCTIONS = {}
 # Functions that NumPy dispatches by `like=` alone. Results are on the device of that array.

@@ -14,7 +14,7 @@ from ._dtypes import default_int, must_cast
 from ._linear import _product
 from ._numpy import FUNCTIONS, _implements, _ours, _with_arrays
 from ._solvers import EighResult, QRResult, SlogdetResult, SVDResult, solved
-from ._ufuncs import delivered
+from ._out import delivered
 
 
 FUNCTIONS.update({

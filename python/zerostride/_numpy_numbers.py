@@ -9,7 +9,8 @@ import zerostride as zs
 from . import _numerics
 from ._arguments import axis_of
 from ._numpy import FUNCTIONS, _implements, _ours, _with_arrays
-from ._ufuncs import delivered, is_nothing
+from ._out import delivered
+from ._ufuncs import is_nothing
 
 
 FUNCTIONS.update({

@@ -5,13 +5,13 @@ import numpy as np
 import zerostride as zs
 
 from . import _core
-from ._arguments import axis_of
+from ._arguments import axis_of, upload
 from ._core import Array
-from ._creation import on_host, upload
+from ._creation import on_host
 from ._dtypes import default_float, default_int, is_float, is_integer, limits
 from ._indexing import must_be_inside
 from ._numpy import _implements, _ours
-from ._ufuncs import delivered
+from ._out import delivered
 
 
 def _ends(x):

@@ -17,7 +17,7 @@ from ._indexing import take_at
 from ._manipulation import part
 from ._numpy import CREATION, FUNCTIONS, _dtype, _implements, _led_inside, _must_be_mode, _ours
 from ._numpy_selecting import _ends as _ends_of
-from ._ufuncs import delivered
+from ._out import delivered
 
 FUNCTIONS[np.permute_dims] = zs.transpose
 FUNCTIONS[np.unstack] = zs.unstack

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core, _statistics
-from ._arguments import axis_of, of_array
+from ._arguments import axis_of, of_array, upload
 from ._core import Array
-from ._creation import converted, upload
+from ._creation import converted
 from ._dtypes import default_float, is_float
 from ._indexing import take_at
 from ._manipulation import broadcast_to, concat, part

@@ -10,15 +10,14 @@ from numpy.typing import ArrayLike
 import zerostride as zs
 
 from . import _core
-from ._arguments import axes_of, of_array
+from ._arguments import axes_of, of_array, upload
 from ._core import Array
-from ._creation import upload
 from ._dtypes import default_float
 from ._indexing import take_along
 from ._nan import _counted
+from ._out import delivered
 from ._statistics import _floats
 from ._types import AnyArray, Axes
-from ._ufuncs import delivered
 
 __all__ = ["median", "nanmedian", "nanquantile", "quantile"]
 

@@ -9,9 +9,9 @@ import numpy as np
 import zerostride as zs
 
 from . import _core
-from ._arguments import axis_of, of_array
+from ._arguments import axis_of, of_array, upload
 from ._core import Array
-from ._creation import asarray, upload
+from ._creation import asarray
 from ._indexing import take_at
 from ._types import AnyArray
 

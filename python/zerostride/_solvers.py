@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import arrays_of, of_array
+from ._arguments import arrays_of, of_array, upload
 from ._core import Array
-from ._creation import on_host, upload
+from ._creation import on_host
 from ._dtypes import default_float, default_int, is_float, result_type
 from ._types import AnyArray, Number
 

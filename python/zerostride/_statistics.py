@@ -14,6 +14,7 @@ from ._core import Array
 from ._creation import beside, ones, zeros
 from ._dtypes import default_float, default_int, is_float, is_integer, result_type
 from ._manipulation import broadcast_to, concat
+from ._out import delivered
 from ._types import AnyArray, Axes, Operand
 
 __all__ = [
@@ -153,24 +154,18 @@ def min(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 _OUT = "out : Array, optional\n    The array that the result is written to, as in NumPy.\n"
 
 
-def _delivered(result, out):
-    from ._ufuncs import delivered
-
-    return delivered(result, out)
-
-
 def _truth(x):
     return _as(x, np.dtype("bool"))
 
 
 @_documented("Whether all elements are other than 0.", _AXES + _KEEP + _OUT)
 def all(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, out: Array | None = None) -> Array:
-    return _delivered(_core.reduce("all", _truth(x), axes(x, axis, "all"), keepdims), out)
+    return delivered(_core.reduce("all", _truth(x), axes(x, axis, "all"), keepdims), out)
 
 
 @_documented("Whether any element is other than 0.", _AXES + _KEEP + _OUT)
 def any(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, out: Array | None = None) -> Array:
-    return _delivered(_core.reduce("any", _truth(x), axes(x, axis, "any"), keepdims), out)
+    return delivered(_core.reduce("any", _truth(x), axes(x, axis, "any"), keepdims), out)
 
 
 @_documented("The number of elements other than 0.")

@@ -14,6 +14,7 @@ from ._core import Array
 from ._creation import beside
 from ._dtypes import default_float, is_float
 from ._nan import AVERAGES, averaged
+from ._out import delivered, must_fit, written
 from ._segments import at, reduceat
 from ._statistics import _floats, _taken_off
 
@@ -193,8 +194,8 @@ def _computed(ufunc, inputs, out, *, where=True, dtype=None, signature=None, cas
         results = [zs.broadcast_to(result, shape) for result in results]
     for result, each in zip(results, out):
         if each is not None:
-            _must_fit(result.dtype, result.shape, each, casting)
-    results = tuple(r if o is None else _written(r, o, mask) for r, o in zip(results, out))
+            must_fit(result.dtype, result.shape, each, casting)
+    results = tuple(r if o is None else written(r, o, mask) for r, o in zip(results, out))
     return results if ufunc.nout > 1 else results[0]
 
 
@@ -255,33 +256,6 @@ def _chosen(function, x, where, initial):
 def _is_default(name, value):
     """Whether an argument has its default value."""
     return is_nothing(value) or name == "where" and value is True
-
-
-def _must_fit(dtype, shape, out, casting):
-    """Raises if a result does not go into `out`, by NumPy's casting rules, of which "same_kind" is extended by bfloat16."""
-    is_kind = casting == "same_kind" and is_float(dtype) and is_float(out.dtype)
-    if not (is_kind or np.can_cast(dtype, out.dtype, casting)):
-        raise TypeError(f"the result of {dtype} does not go into an array of {out.dtype}: cast it by astype")
-    if shape != out.shape:
-        raise ValueError(f"the result of {list(shape)} does not go into an array of {list(out.shape)}: out has its shape")
-
-
-def _written(result, out, mask=True):
-    if not isinstance(out, Array):
-        np.copyto(out, np.asarray(result), casting="unsafe", where=np.asarray(mask))
-        return out
-    result = zs.astype(result, out.dtype, copy=False)
-    out._replace(result if mask is True else zs.where(mask, result, out))
-    return out
-
-
-def delivered(result, out):
-    """The result, written to `out` if there is one."""
-    out = out[0] if isinstance(out, tuple) else out
-    if out is None:
-        return result
-    _must_fit(result.dtype, result.shape, out, "same_kind")
-    return _written(result, out)
 
 
 def _wide(x, dtype, out):

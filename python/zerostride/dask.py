@@ -26,7 +26,7 @@ from numpy.typing import DTypeLike
 
 import zerostride as zs
 
-from . import _core, _sizeof, _statistics
+from . import _core, _statistics
 from ._arguments import axes_of
 from ._core import Array
 
@@ -41,12 +41,10 @@ def register() -> None:
     """Registers `Array` with Dask as a chunk type. Importing this module calls it."""
     import dask.array
     from dask.array import dispatch
-    from dask.sizeof import sizeof
 
     if Array in dask.array.chunk_types._HANDLED_CHUNK_TYPES:
         return
     dask.array.register_chunk_type(Array)
-    _sizeof.register(sizeof)
     _register_lookups(dispatch)
     dispatch.to_numpy_dispatch.register(Array, lambda array, **options: np.asarray(array))
     # Dask's arrays of expressions are a package of their own.

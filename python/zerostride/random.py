@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ._creation import _device, converted, upload
+from ._arguments import upload
+from ._creation import _device, converted
 from ._dtypes import default_float, default_int
 from ._types import DeviceLike
 
