@@ -20,7 +20,8 @@ fn forked() {
     // SAFETY: the child only calls this crate, which refuses, writes to a pipe, and ends without destructors.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        let work: [(&str, &dyn Fn() -> Result<(), Error>); 12] = [
+        type Work<'a> = (&'a str, &'a dyn Fn() -> Result<(), Error>);
+        let work: [Work<'_>; 12] = [
             ("eval", &|| (&x + 1.0).eval().map(drop)),
             ("large eval", &|| (&large + 1.0).eval().map(drop)),
             ("assign", &|| x.assign(2.0)),
