@@ -87,14 +87,14 @@ class Info:
             if dtype.kind != "c" and device.supports(dtype) and (kind is None or isdtype(dtype, kind))
         }
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """Every device of this machine.
 
         Returns
         -------
-        list of Device
+        tuple of Device
         """
-        return list(devices())
+        return devices()
 
 
 def __array_namespace_info__() -> Info:
