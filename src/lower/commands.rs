@@ -167,7 +167,7 @@ impl Lowering {
 
     /// A new slot for the result of a program.
     pub(super) fn result(&mut self, program: &Program) -> Result<Slot> {
-        Ok(self.slot(program.byte_size(0)? / program.dtype.size(), program.dtype))
+        Ok(self.slot(program.result_shape().bytes(program.dtype)? / program.dtype.size(), program.dtype))
     }
 
     /// Adds a dispatch.
