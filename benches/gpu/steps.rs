@@ -150,20 +150,9 @@ fn reductions(meter: &mut Meter) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The same work under other tunings, each in its own process. These times decide the row of an adapter.
+/// The same work for other targets, each in its own process.
 fn forms(meter: &mut Meter) -> Result<(), Failure> {
-    const TUNINGS: &[&str] = &[
-        "",
-        "meets=0",
-        "vectors=2",
-        "vectors=4",
-        "workgroup=64",
-        "workgroup=128",
-        "wave=32",
-        "tiles=1",
-        "narrow=0",
-        "quotients=0",
-    ];
+    const TARGETS: &[&str] = &["", "workgroup=64", "workgroup=128", "quotients=0"];
     const CASES: &[&str] = &[
         "same",
         "row",
@@ -194,9 +183,9 @@ fn forms(meter: &mut Meter) -> Result<(), Failure> {
     let side = meter.sides[0];
     let name = meter.device.name();
     // A short run checks that it works.
-    let (tunings, cases) = if meter.is_short() { (&TUNINGS[..2], &CASES[..2]) } else { (TUNINGS, CASES) };
+    let (targets, cases) = if meter.is_short() { (&TARGETS[..2], &CASES[..2]) } else { (TARGETS, CASES) };
     let mut table: Vec<(&str, Vec<Option<u64>>)> = Vec::new();
-    for &tuning in tunings {
+    for &target in targets {
         let file = std::env::temp_dir().join(format!("zerostride-forms-{}.jsonl", std::process::id()));
         let mut command = std::process::Command::new(std::env::current_exe()?);
         command.args([
@@ -209,7 +198,7 @@ fn forms(meter: &mut Meter) -> Result<(), Failure> {
             "reductions",
             "--json",
         ]);
-        command.arg(&file).env("ZEROSTRIDE_TUNING", tuning);
+        command.arg(&file).env("ZEROSTRIDE_TARGET", target);
         let (adapter, backend) = name.rsplit_once(" (").unwrap_or((&name, ""));
         command.args(["--device", &format!("{}:{adapter}", backend.trim_end_matches(')'))]);
         for case in cases.iter().filter(|case| meter.wants(case)) {
@@ -217,7 +206,7 @@ fn forms(meter: &mut Meter) -> Result<(), Failure> {
         }
         let output = command.output()?;
         if !output.status.success() {
-            println!("  {tuning}: {}", String::from_utf8_lossy(&output.stderr).trim());
+            println!("  {target}: {}", String::from_utf8_lossy(&output.stderr).trim());
             continue;
         }
         let text = std::fs::read_to_string(&file)?;
@@ -226,7 +215,7 @@ fn forms(meter: &mut Meter) -> Result<(), Failure> {
         for line in text.lines() {
             let row: serde_json::Value = serde_json::from_str(line)?;
             let (case, ns) = (row["case"].as_str().unwrap_or_default().to_string(), row["ns"].as_u64());
-            meter.tell(&case, json!({ "n": side, "way": tuning, "ns": ns }))?;
+            meter.tell(&case, json!({ "n": side, "way": target, "ns": ns }))?;
             times.push((case, ns));
         }
         let known = table.is_empty();
@@ -234,7 +223,7 @@ fn forms(meter: &mut Meter) -> Result<(), Failure> {
             let names = cases.iter().filter(|case| times.iter().any(|(own, _)| own == *case));
             table = names.map(|case| (*case, Vec::new())).collect();
         }
-        print!("  {:<16}", if tuning.is_empty() { "as it is, us" } else { tuning });
+        print!("  {:<16}", if target.is_empty() { "as it is, us" } else { target });
         for (case, row) in &mut table {
             let ns = times.iter().find(|(own, _)| own == case).and_then(|(_, ns)| *ns);
             row.push(ns);

@@ -27,25 +27,6 @@ fn part_u16(word: u32, at: u32) -> u32 {
     return (word >> ((at & 1u) * 16u)) & 65535u;
 }
 
-// Words of 64 bits, for adapters that move them as fast as words of 32. The lower half has the lower address.
-fn split_u64(word: u64) -> vec2<u32> {
-    return vec2<u32>(u32(word), u32(word >> 32u));
-}
-
-fn join_u64(words: vec2<u32>) -> u64 {
-    return u64(words.x) | (u64(words.y) << 32u);
-}
-
-fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
-    let low = vec2<u32>(words);
-    let high = vec2<u32>(words >> vec2<u32>(32u));
-    return vec4<u32>(low.x, high.x, low.y, high.y);
-}
-
-fn pack_u32(v: vec4<u32>) -> vec2<u64> {
-    return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
-}
-
 // A narrow signed integer from the low bits. The bits above become copies of its sign.
 fn sign_extend(raw: vec4<u32>, above: u32) -> vec4<i32> {
     return bitcast<vec4<i32>>(raw << vec4<u32>(above)) >> vec4<u32>(above);

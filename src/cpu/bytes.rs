@@ -26,9 +26,9 @@ macro_rules! with_memory {
 
 pub(super) use with_memory;
 
-/// The memory of an input.
+/// The elements of an operand.
 #[derive(Clone, Copy)]
-pub(super) enum From<'a> {
+pub(super) enum Operand<'a> {
     /// Elements of a storage.
     Bytes(&'a [u8]),
     /// The elements of the output, until they are overwritten.
@@ -39,10 +39,10 @@ pub(super) enum From<'a> {
     Index,
 }
 
-impl From<'_> {
+impl Operand<'_> {
     /// Bytes of memory that are read at most.
-    pub(super) fn bytes(all: &[From<'_>]) -> usize {
-        all.iter().map(|from| if let From::Bytes(bytes) = from { bytes.len() } else { 0 }).sum()
+    pub(super) fn bytes(all: &[Operand<'_>]) -> usize {
+        all.iter().map(|from| if let Operand::Bytes(bytes) = from { bytes.len() } else { 0 }).sum()
     }
 }
 

@@ -4,7 +4,7 @@
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
-use super::bytes::{self, From, with_memory};
+use super::bytes::{self, Operand, with_memory};
 use super::engine::{Cut, Engine, Out, Scratch};
 use super::lines::{self, LINE};
 use super::load::Reader;
@@ -52,7 +52,7 @@ struct Job<'a> {
 /// Copies the output's elements, by a layout and in row-major order, into `out`.
 pub(super) fn laid_out(dtype: DType, held: &[u8], layout: Layout, out: &mut [u8]) -> Result<()> {
     let copy = Program::copy(Input::new(dtype, Source::Scalar(0), layout));
-    eval(&copy, &[From::Bytes(held)], out)
+    eval(&copy, &[Operand::Bytes(held)], out)
 }
 
 /// Elements of a program in row-major order, in memory of a tensor or of their own.
@@ -77,8 +77,8 @@ pub(super) fn part<'a>(
     program: &Program,
     value: Value,
     axes: &[bool],
-    from: &[From<'a>],
-) -> Result<(Program, Vec<From<'a>>)> {
+    from: &[Operand<'a>],
+) -> Result<(Program, Vec<Operand<'a>>)> {
     let needed = program.needed(&[value], |_| false);
     let own = from.iter().zip(needed.inputs()).filter(|(_, needed)| **needed).map(|(from, _)| *from);
     Ok((program.narrowed(value, axes)?, own.collect()))
@@ -89,16 +89,16 @@ pub(super) fn operand<'a>(
     program: &Program,
     value: Value,
     axes: &[bool],
-    from: &[From<'a>],
+    from: &[Operand<'a>],
 ) -> Result<Elements<'a>> {
     let (part, from) = part(program, value, axes, from)?;
     elements(&part, &from)
 }
 
 /// The elements of a program: read in place, or computed.
-pub(super) fn elements<'a>(program: &Program, from: &[From<'a>]) -> Result<Elements<'a>> {
+pub(super) fn elements<'a>(program: &Program, from: &[Operand<'a>]) -> Result<Elements<'a>> {
     let bytes = program.byte_size(0)?;
-    if let ([input], [From::Bytes(read)], true) = (&program.inputs[..], from, program.steps.is_empty())
+    if let ([input], [Operand::Bytes(read)], true) = (&program.inputs[..], from, program.steps.is_empty())
         && input.layout.is_contiguous()
         && !input.is_table()
     {
@@ -110,7 +110,7 @@ pub(super) fn elements<'a>(program: &Program, from: &[From<'a>]) -> Result<Eleme
 }
 
 /// Runs a program over all of its elements, in row-major order, into `out`.
-pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+pub(super) fn eval(program: &Program, from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
@@ -132,7 +132,7 @@ fn cut(engine: &Engine<'_>, count: usize, short: usize) -> Cut {
     let Engine { program, from, .. } = *engine;
     let readers = &engine.readers;
     let is_turned = |&i: &usize| {
-        let is_read = matches!(from[i], From::Bytes(_)) && !program.inputs[i].is_table();
+        let is_read = matches!(from[i], Operand::Bytes(_)) && !program.inputs[i].is_table();
         is_read && !engine.of_row.inputs()[i] && readers[i].is_turned()
     };
     let first_turned = (0..readers.len()).find(is_turned);
@@ -152,12 +152,12 @@ fn cut(engine: &Engine<'_>, count: usize, short: usize) -> Cut {
     };
     let row = row.filter(|row| chunk % row == 0).unwrap_or(chunk);
     // Operands in the place of the result are copied first. The copy stays in the first-level cache.
-    let copies = from.iter().any(|from| matches!(from, From::Output));
+    let copies = from.iter().any(|from| matches!(from, Operand::Output));
     // The copy is in the cache already, and ordinary stores run beside arithmetic.
     let bytes = count * program.dtype.size();
-    let streams = !copies && !engine.is_costly() && lines::streams(bytes, From::bytes(from));
-    let is_read = |(value, from): (Value, &From<'_>)| match from {
-        From::Scalar(_) => true,
+    let streams = !copies && !engine.is_costly() && lines::streams(bytes, Operand::bytes(from));
+    let is_read = |(value, from): (Value, &Operand<'_>)| match from {
+        Operand::Scalar(_) => true,
         _ => engine.in_place(value, 0, count).is_some(),
     };
     let most = match engine.code.len() {
@@ -175,7 +175,7 @@ fn cut(engine: &Engine<'_>, count: usize, short: usize) -> Cut {
 
 /// Runs a program of several results over all of its elements, each into one of `outs`. Common values are computed
 /// once.
-pub(super) fn several(program: &Program, from: &[From<'_>], mut outs: Vec<&mut [u8]>) -> Result<()> {
+pub(super) fn several(program: &Program, from: &[Operand<'_>], mut outs: Vec<&mut [u8]>) -> Result<()> {
     let count: usize = program.shape.iter().product();
     let mut engine = Engine::new(program, from, 1)?;
     engine.most = BLOCK.min(count);

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use smallvec::{SmallVec, smallvec};
 
 use super::buffer::{HostBuffer, buffer, own};
-use super::bytes::From;
+use super::bytes::Operand;
 use super::cached::CachedPlan;
 use super::memory::HostMemory;
 use super::{contract, eval, fold, join, rows, scan, segments, sort};
@@ -134,22 +134,22 @@ impl Execution<'_> {
         }
         let find = |storage: &Storage| {
             let known = reading.iter().find(|(address, _)| *address == storage.address());
-            known.map_or(From::Output, |(_, memory)| From::Bytes(memory))
+            known.map_or(Operand::Output, |(_, memory)| Operand::Bytes(memory))
         };
         let from = |input: &Input| match &input.source {
             Source::Scalar(bits) => {
                 let known = self.known.and_then(|known| known.cached.constant(input, known.constants));
-                Ok(From::Scalar(known.unwrap_or(*bits)))
+                Ok(Operand::Scalar(known.unwrap_or(*bits)))
             }
             // Computed while they are read.
-            Source::Row(_) => Ok(From::Scalar(0)),
-            Source::Index(_) => Ok(From::Index),
+            Source::Row(_) => Ok(Operand::Scalar(0)),
+            Source::Index(_) => Ok(Operand::Index),
             source => match self.storage(source) {
                 Some(storage) => Ok(find(storage)),
                 None => bail!(Kernel, "{source:?} is read before it is there"),
             },
         };
-        let from = |program: &Program| -> Result<SmallVec<[From<'_>; 4]>> {
+        let from = |program: &Program| -> Result<SmallVec<[Operand<'_>; 4]>> {
             let mut all = SmallVec::new();
             for input in &program.inputs {
                 all.push(from(input)?);
@@ -181,7 +181,7 @@ impl Execution<'_> {
                 }
                 (kind, _) => bail!(Kernel, "several results of {kind:?}"),
             },
-            (Target::Into(_, range), Some(memory)) if !program.reduces() => {
+            (Target::Into(_, range), Some(memory)) if program.is_map() => {
                 eval::eval(program, &from, &mut own(memory)?[range])
             }
             (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
@@ -276,7 +276,7 @@ impl Execution<'_> {
         };
         // A reduction reads all operands before its first result, and the parts of a row-fused program may have other
         // shapes.
-        if program.reduces() || program.shape != *layout.shape() {
+        if !program.is_map() || program.shape != *layout.shape() {
             let result = Source::Tensor(self.result(program)?);
             let copy = Program::copy_of(program.dtype, result, layout.shape())?;
             return self.assign(&copy, storage, layout);

@@ -4,7 +4,7 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::bytes::{From, with_memory};
+use super::bytes::{Operand, with_memory};
 use super::engine::{self, Engine};
 use super::eval::BLOCK;
 use super::lines::{self, Stream};
@@ -24,7 +24,7 @@ const CHUNK: usize = 8 * ALL;
 pub(super) fn is_interleaved(join: &Join) -> bool {
     let all: usize = join.shape[join.axis..].iter().product();
     let outer: usize = join.shape[..join.axis].iter().product();
-    join.parts.iter().all(|part| !part.reduces()) && all <= BLOCK / 4 && outer > 1
+    join.parts.iter().all(|part| part.is_map()) && all <= BLOCK / 4 && outer > 1
 }
 
 /// The most programs that are merged, since their inputs are compared.
@@ -61,7 +61,7 @@ struct Job<'a> {
 }
 
 /// Runs interleaved programs into `out`.
-pub(super) fn join(join: &Join, from: &[Vec<From<'_>>], out: &mut [u8]) -> Result<()> {
+pub(super) fn join(join: &Join, from: &[Vec<Operand<'_>>], out: &mut [u8]) -> Result<()> {
     let all: usize = join.shape[join.axis..].iter().product();
     let size = join.dtype.size();
     if out.is_empty() {
@@ -74,7 +74,7 @@ pub(super) fn join(join: &Join, from: &[Vec<From<'_>>], out: &mut [u8]) -> Resul
         let (parts, from) = (rest.0.split_at(alike), rest.1.split_at(alike));
         rest = (parts.1, from.1);
         let (program, found) = Program::merged(parts.0)?;
-        let from: Vec<From<'_>> = found.into_iter().map(|(part, input)| from.0[part][input]).collect();
+        let from: Vec<Operand<'_>> = found.into_iter().map(|(part, input)| from.0[part][input]).collect();
         merged.push((program, from));
     }
     let width = |part: &Program| -> usize { part.shape[join.axis..].iter().product() };
@@ -90,7 +90,7 @@ pub(super) fn join(join: &Join, from: &[Vec<From<'_>>], out: &mut [u8]) -> Resul
     parts.retain(|part| part.width > 0);
     // Ordinary stores run beside arithmetic.
     let is_costly = parts.iter().any(|part| part.engine.is_costly());
-    let read = merged.iter().map(|(_, from)| From::bytes(from)).sum();
+    let read = merged.iter().map(|(_, from)| Operand::bytes(from)).sum();
     let job = Job { parts, all, together, size, streams: !is_costly && lines::streams(out.len(), read) };
     let chunk = (CHUNK / all).next_multiple_of(together) * all * size;
     let work = merged.iter().map(|(part, _)| Work::of(part, part.shape.iter().product())).sum();

@@ -1,7 +1,7 @@
 //! The order of axes in which a reduction reads its operand: elements side by side in memory are read together,
 //! whichever axes they are on. The order of a run's values stays.
 
-use super::bytes::From;
+use super::bytes::Operand;
 use crate::error::Result;
 use crate::ir::{Program, ProgramKind, ReduceAxes, RowFused};
 use crate::layout::{Layout, Shape};
@@ -31,12 +31,12 @@ impl Reordered {
     pub(super) fn new(
         program: &Program,
         reduce: &ReduceAxes,
-        from: &[From<'_>],
+        from: &[Operand<'_>],
     ) -> Result<Option<Reordered>> {
         let shape = &program.shape;
         let run = &reduce.axes;
         // The operand with the most elements decides.
-        let tensors = program.inputs.iter().zip(from).filter(|(_, from)| matches!(from, From::Bytes(_)));
+        let tensors = program.inputs.iter().zip(from).filter(|(_, from)| matches!(from, Operand::Bytes(_)));
         let Some(main) = tensors.map(|(input, _)| &input.layout).max_by_key(|layout| layout.distinct())
         else {
             return Ok(None);

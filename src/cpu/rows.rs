@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use super::bytes::From;
+use super::bytes::Operand;
 use super::engine::{self, Engine, Out, Prepared};
 use super::lines::{self, Stream};
 use super::memory::HostMemory;
@@ -20,7 +20,7 @@ use crate::layout::Layout;
 const MOST: usize = 4096;
 
 /// Runs a row-fused program of one result.
-pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+pub(super) fn rows(program: &Program, from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
@@ -52,7 +52,7 @@ struct Task<'a> {
     outs: Strip<'a, u8>,
 }
 
-fn run(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+fn run(program: &Program, from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
     let Some(rows) = program.row_fused() else { bail!(Kernel, "a program without rows") };
     let mut engine = Engine::of_rows(program, rows, from)?;
     engine.most = MOST;
@@ -60,7 +60,7 @@ fn run(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     let matrix = count * inner;
     let strip = if matrix <= MOST.max(count) { inner } else { (MOST / count).clamp(1, inner) };
     // A row's operands are in a cache, so only stores leave it.
-    let streams = !rows.kept && strip == inner && lines::streams(out.len(), From::bytes(from));
+    let streams = !rows.kept && strip == inner && lines::streams(out.len(), Operand::bytes(from));
     let job = Job { engine, together: (MOST / matrix).max(1), strip, streams };
     let size = program.dtype.size();
     let per_row = if rows.kept { 1 } else { count };
@@ -124,7 +124,7 @@ impl Job<'_> {
 }
 
 /// Reduces all rows, and computes the steps that follow.
-fn after_reduction(program: &Program, plain: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+fn after_reduction(program: &Program, plain: &Program, from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
     let ProgramKind::Reduce(reduce) = &plain.kind else { bail!(Kernel, "a program that does not reduce") };
     let bytes = plain.byte_size(0)?;
     let mut held = plain.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<Vec<_>>>()?;
@@ -132,17 +132,17 @@ fn after_reduction(program: &Program, plain: &Program, from: &[From<'_>], out: &
         let same = |other: &Input| other.source.is_same(&input.source) && other.layout == input.layout;
         input_of(program, from, input, same)
     };
-    let own: Vec<From<'_>> = plain.inputs.iter().map(source).collect::<Result<_>>()?;
+    let own: Vec<Operand<'_>> = plain.inputs.iter().map(source).collect::<Result<_>>()?;
     fold::fold(plain, reduce, &own, held.iter_mut().map(|memory| &mut memory[..bytes]).collect())?;
     let mut after = program.after_reductions()?;
     let row_major = Layout::contiguous(&after.shape)?;
-    let mut own: Vec<From<'_>> = Vec::new();
+    let mut own: Vec<Operand<'_>> = Vec::new();
     for input in &mut after.inputs {
         own.push(match input.source {
             Source::Row(number) => {
                 // The value is there, and no reduction of this program makes it.
                 (input.layout, input.source) = (row_major.clone(), Source::Scalar(0));
-                From::Bytes(&held[number][..bytes])
+                Operand::Bytes(&held[number][..bytes])
             }
             _ => input_of(program, from, input, |other| other.source.is_same(&input.source))?,
         });
@@ -153,10 +153,10 @@ fn after_reduction(program: &Program, plain: &Program, from: &[From<'_>], out: &
 /// The memory of an input of a part of a program.
 fn input_of<'a>(
     program: &Program,
-    from: &[From<'a>],
+    from: &[Operand<'a>],
     input: &Input,
     same: impl Fn(&Input) -> bool,
-) -> Result<From<'a>> {
+) -> Result<Operand<'a>> {
     let is_own = |other: &Input| match input.source {
         // The plan cache has another value for it.
         Source::Scalar(_) => input.node.is_some() && input.node == other.node,
@@ -164,7 +164,7 @@ fn input_of<'a>(
     };
     match (program.inputs.iter().position(is_own), &input.source) {
         (Some(i), _) => Ok(from[i]),
-        (None, Source::Scalar(bits)) => Ok(From::Scalar(*bits)),
+        (None, Source::Scalar(bits)) => Ok(Operand::Scalar(*bits)),
         (None, _) => bail!(Kernel, "{:?} is no input of the program", input.source),
     }
 }

@@ -5,7 +5,7 @@
 //! with the state in cache, so that elements are read and results stored once. Other matrices are scanned in place in
 //! the result: many at a time, or a few long ones part by part.
 
-use super::bytes::From;
+use super::bytes::Operand;
 use super::combine::{self, LEVELS, Loops, Scans, Values};
 use super::engine::{self, Engine, Out};
 use super::lines;
@@ -52,7 +52,7 @@ struct Scratch {
 }
 
 /// Runs a program whose one result is scanned.
-pub(super) fn scan(program: &Program, scan: &ScanAxis, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+pub(super) fn scan(program: &Program, scan: &ScanAxis, from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
@@ -95,7 +95,7 @@ impl Job<'_> {
     /// Strips of matrices that a thread goes through from the first row to the last.
     fn through(&self, strip: usize, out: &mut [u8]) -> Result<()> {
         let size = self.row / self.columns;
-        let streams = lines::streams(out.len(), From::bytes(self.engine.from));
+        let streams = lines::streams(out.len(), Operand::bytes(self.engine.from));
         let rows = if strip < self.columns { 1 } else { (BLOCK / strip).max(1) };
         let mut tasks = Vec::new();
         for (matrix, out) in out.chunks_mut(self.count * self.row).enumerate() {

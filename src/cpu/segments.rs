@@ -4,7 +4,7 @@
 
 use bytemuck::{Pod, cast_slice as cast, cast_slice_mut as cast_mut};
 
-use super::bytes::{From, with_memory};
+use super::bytes::{Operand, with_memory};
 use super::combine::{self, Loops};
 use super::eval;
 use super::memory::HostMemory;
@@ -26,7 +26,7 @@ pub(super) fn segments(
     program: &Program,
     own: Segments,
     key: Option<Value>,
-    from: &[From<'_>],
+    from: &[Operand<'_>],
     out: &mut [u8],
 ) -> Result<()> {
     let (Segments { gives, count, are_sorted }, &[n, columns]) = (own, &program.shape[..]) else {

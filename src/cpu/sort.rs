@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 
-use super::bytes::{From, cut};
+use super::bytes::{Operand, cut};
 use super::eval;
 use super::memory::HostMemory;
 use super::threads::{self, Work};
@@ -37,7 +37,7 @@ pub(super) fn sort(
     program: &Program,
     sort: Sort,
     key: Option<Value>,
-    from: &[From<'_>],
+    from: &[Operand<'_>],
     out: &mut [u8],
 ) -> Result<()> {
     if out.is_empty() {

@@ -66,7 +66,7 @@ impl Backend for Gpu {
             operands: self.adapter.bindings.saturating_sub(1) as usize,
             row: 1,
             longest_row: self.adapter.longest_row(),
-            shared: self.adapter.tuning.shared(),
+            shared: crate::tuning::contract::SHARED,
             whole: self.parts.cuts.whole(),
             by_key: false,
         }

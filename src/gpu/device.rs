@@ -9,7 +9,7 @@ use super::budget;
 use super::buffer::{Bound, Buffer, Buffers, Memory, Shared, buffers};
 use super::cached::CachedPlan;
 use super::connection::Connection;
-use super::drivers::{self, Driver, PADDING};
+use super::drivers::{self, PADDING};
 use super::limits;
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
@@ -72,15 +72,15 @@ fn writes_all(plan: &Plan, results: &[Bound<'_>]) -> bool {
 fn lacking(connection: &Connection) -> Faults {
     Faults {
         half_rounding: !connection.has(wgpu::Features::SHADER_F16),
-        products: !(connection.driver.products && connection.has(wgpu::Features::SHADER_INT64)),
+        products: !connection.has(wgpu::Features::SHADER_INT64),
         fma: !drivers::has_fma(&connection.device.adapter_info()),
         splits: !drivers::keeps_fma(&connection.device.adapter_info()),
         ..Faults::default()
     }
 }
 
-/// The target of plans before the adapter is tested, from a row of the table of drivers.
-pub(super) fn target(connection: &Connection, driver: &Driver) -> plan::Target {
+/// The target of plans before the adapter is tested.
+fn target(connection: &Connection) -> plan::Target {
     let limits = &connection.limits;
     plan::Target {
         groups: limits.max_compute_workgroups_per_dimension,
@@ -90,17 +90,13 @@ pub(super) fn target(connection: &Connection, driver: &Driver) -> plan::Target {
         math: Math::Precise,
         rate: (!drivers::is_software(&connection.device.adapter_info())).then_some(budget::RATE),
         shared: limits.max_compute_workgroup_storage_size,
-        tuning: crate::tuning::Tuning {
-            wide_words: driver.tuning.wide_words && connection.has(wgpu::Features::SHADER_INT64),
-            ..driver.tuning
-        },
     }
 }
 
 impl Gpu {
     /// The device state on a connection, for an adapter without faults. At most `pipelines` compiled kernels are kept.
     pub(super) fn new(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
-        let adapter = target(&connection, connection.driver);
+        let adapter = target(&connection);
         let limits = &connection.limits;
         let (binding, align) = (limits::binding(limits), limits.min_storage_buffer_offset_alignment);
         let cuts = Cuts::new(limits.max_buffer_size - PADDING, binding, align.into(), MOST_ELEMENTS);
@@ -116,6 +112,11 @@ impl Gpu {
     /// A handle of a device, with a target for its plans.
     pub(super) fn of(parts: Arc<Parts>, adapter: plan::Target) -> Gpu {
         Gpu { parts, adapter, plans: Arc::default(), session: None }
+    }
+
+    /// Whether the adapter is the host's processor.
+    pub(super) fn is_software(&self) -> bool {
+        drivers::is_software(&self.parts.connection.device.adapter_info())
     }
 
     /// How work is cut: by bindings, and by time.

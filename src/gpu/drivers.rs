@@ -3,15 +3,9 @@
 
 use wgpu::{AdapterInfo, Backend, DeviceType, MemoryHints};
 
-use crate::tuning::Tuning;
-
 /// A row of the table.
 #[derive(Debug)]
 pub(super) struct Driver {
-    /// Whether the high word of a product comes from a product of 64 bits, on adapters with such integers.
-    pub products: bool,
-    /// The choices for speed.
-    pub tuning: Tuning,
     /// Iterations, over all loops of a kernel, after which the kernel silently leaves them.
     pub turns: u64,
     /// Kernels after which a recording is submitted.
@@ -22,9 +16,6 @@ pub(super) struct Driver {
 
 /// A GPU.
 pub(super) static GPU: Driver = Driver {
-    // RDNA2's compiler: a batch and a channel added take 45 cycles a wave with, 48 without.
-    products: true,
-    tuning: Tuning::GPU,
     turns: u64::MAX,
     // It should not idle while the host records.
     dispatches: 256,
@@ -35,17 +26,11 @@ pub(super) static GPU: Driver = Driver {
 static LLVMPIPE: Driver = Driver {
     // A loop of 65536 iterations has the result of 65535. So have two of 40000, nested or in sequence.
     turns: 65_535,
-    tuning: Tuning::LANE_BY_LANE,
-    ..SOFTWARE
+    ..HOST
 };
 
 /// SwiftShader, and other adapters on the host's processor.
-static HOST: Driver = SOFTWARE;
-
-/// The values that both software rows share.
-const SOFTWARE: Driver = Driver {
-    products: false,
-    tuning: Tuning::HOST,
+const HOST: Driver = Driver {
     // 200000 iterations all run.
     turns: u64::MAX,
     // It runs on the host's own cores, so submitting early overlaps nothing. 1000 small kernels on lavapipe: 48 ms with
@@ -54,6 +39,10 @@ const SOFTWARE: Driver = Driver {
     // Blocks of 8 to 64 MiB. The host would touch all of blocks of 128 to 256 MiB.
     memory: MemoryHints::MemoryUsage,
 };
+
+/// What a program hears that opens such an adapter.
+pub(super) const SOFTWARE: &str =
+    "the host's processor, on which the CPU path has the same bits and is faster";
 
 fn is_llvmpipe(info: &AdapterInfo) -> bool {
     info.name.contains("llvmpipe")
@@ -91,9 +80,9 @@ pub(super) fn has_fma(info: &AdapterInfo) -> bool {
 }
 
 /// Whether an `fma` is one instruction that the driver's compiler leaves alone. For DX12 naga writes `mad`, which is a
-/// product and a sum to compilers that reorder sums. What a browser writes is unknown. The host's processor has no gain.
+/// product and a sum to compilers that reorder sums. What a browser writes is unknown.
 pub(super) fn keeps_fma(info: &AdapterInfo) -> bool {
-    matches!(info.backend, Backend::Vulkan | Backend::Metal) && !is_software(info)
+    matches!(info.backend, Backend::Vulkan | Backend::Metal)
 }
 
 /// Whether the adapter silently creates a buffer that has no memory: wgpu-hal 30 never asks GL for errors. Work on such

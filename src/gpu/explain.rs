@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::device::Gpu;
+use super::drivers::SOFTWARE;
 use super::execute::lowered;
 use crate::error::Result;
 use crate::ir::{Destination, Explanation, Schedule, Stage};
@@ -13,7 +14,13 @@ use crate::wgsl;
 /// The kernels that would run for each stage of a schedule, and the text of its first kernel.
 pub(super) fn explain(gpu: &Gpu, schedule: &Schedule) -> Result<Vec<Explanation>> {
     let (commands, _) = lowered(gpu, schedule.clone(), Destination::New)?;
-    schedule.all().zip(&commands.notes).map(|(own, note)| stage(own, note, &commands)).collect()
+    let mut all = (schedule.all().zip(&commands.notes))
+        .map(|(own, note)| stage(own, note, &commands))
+        .collect::<Result<Vec<_>>>()?;
+    if let Some(last) = all.last_mut().filter(|_| gpu.is_software()) {
+        let _ = writeln!(last.text, "on: {SOFTWARE}");
+    }
+    Ok(all)
 }
 
 fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Explanation> {
@@ -35,7 +42,7 @@ fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Explanation>
     if dispatches[0].pass.is_some() || first.kernel.operands.len() == program.inputs.len() {
         (explanation.lines, explanation.accesses) = (emitted.lines(&first.kernel), first.accesses());
     }
-    if program.reduces() {
+    if !program.is_map() {
         let add = |all: usize, moved: u64| all.saturating_add(moved as usize);
         explanation.moved = Some(dispatches.iter().map(|dispatch| dispatch.plan.moved).fold(0, add));
     }
@@ -49,8 +56,8 @@ fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Explanation>
     }
     let steps = first.kernel.steps.len();
     let runs = match (note.parts, dispatches.len()) {
-        (_, 1) if !program.reduces() => format!("1 kernel of {steps} steps"),
-        (_, kernels) if !program.reduces() => format!(
+        (_, 1) if program.is_map() => format!("1 kernel of {steps} steps"),
+        (_, kernels) if program.is_map() => format!(
             "{kernels} kernels of {steps} steps, the first as above, each for a part of the result: a storage is larger than a binding (max_storage_buffer_binding_size), or one would take too long"
         ),
         (1, 1) => "1 kernel, as above".to_string(),

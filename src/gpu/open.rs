@@ -10,7 +10,7 @@ use super::budget::LEAST_RATE;
 use super::connection::{Connection, FEATURES};
 use super::device::Gpu;
 use super::lock::lock;
-use super::{device, drivers, execute, known, pipelines};
+use super::{drivers, execute, known, pipelines};
 use crate::dtype::{DType, Element, Float, f16};
 use crate::error::{Result, bail};
 use crate::ir::{Destination, Input, Known, Node, Op, Program, Schedule, Source, Storage};
@@ -21,14 +21,18 @@ use crate::plan::{Faults, Target};
 /// Operands of a test. Division by reciprocals is wrong for a third of all operands, so this many find it.
 const COUNT: usize = 1024;
 
-/// The environment variable with [`Target::tune`]'s text for every adapter. `gpu` at its begin plans work as for a GPU.
-const TUNING: &str = "ZEROSTRIDE_TUNING";
+/// The environment variable with [`Target::set`]'s text for every adapter, or after a part of a name and a colon for the
+/// adapters of such a name.
+const TARGET: &str = "ZEROSTRIDE_TARGET";
 
 /// Opens an adapter.
 pub(crate) async fn open(found: &Found, options: &Options) -> Result<Arc<Gpu>> {
     let pipelines = options.pipelines.unwrap_or(pipelines::MOST);
     let gpu = ready(Connection::open(found, options).await?, pipelines, options.rate).await?;
     known::remember(&gpu);
+    if gpu.is_software() {
+        log::warn!("{gpu:?} runs on {}", drivers::SOFTWARE);
+    }
     Ok(gpu)
 }
 
@@ -75,13 +79,11 @@ pub(super) async fn ready(connection: Connection, pipelines: usize, stated: Opti
         },
     };
     let mut gpu = gpu.with_target(Target { faults, rate: stated.or(rate), ..gpu.adapter });
-    if let Ok(text) = std::env::var(TUNING) {
-        let own = gpu.adapter;
-        let fields = text.strip_prefix("gpu").inspect(|_| {
-            let as_gpu = device::target(&gpu.parts.connection, &drivers::GPU);
-            gpu.adapter = Target { faults: own.faults, rate: own.rate, ..as_gpu };
-        });
-        gpu.adapter.tune(fields.unwrap_or(&text))?;
+    if let Ok(text) = std::env::var(TARGET) {
+        let (name, fields) = text.rsplit_once(':').unwrap_or(("", &text));
+        if gpu.parts.connection.name().contains(name) {
+            gpu.adapter.set(fields)?;
+        }
     }
     Ok(Arc::new(gpu))
 }

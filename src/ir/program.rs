@@ -216,7 +216,7 @@ impl Program {
     pub(crate) fn work(&self) -> u64 {
         let product = |shape: &Shape| shape.iter().fold(1_u64, |all, &n| all.saturating_mul(n as u64));
         // Passes of a reduction store whole words, and less than a byte of each element.
-        let (least, between) = if self.reduces() { (size_of::<u32>(), product(&self.shape)) } else { (1, 0) };
+        let (least, between) = if self.is_map() { (1, 0) } else { (size_of::<u32>(), product(&self.shape)) };
         let size = |i: usize| self.result_type(i).size().max(least) as u64;
         let stored = product(&self.result_shape()).saturating_mul((0..self.results.len()).map(size).sum());
         self.work_moving((self.read_bytes() as u64).saturating_add(stored).saturating_add(between))
@@ -249,7 +249,7 @@ impl Program {
 
     /// Its operations on this many elements, in bytes.
     fn operations(&self, lengths: &[usize]) -> u64 {
-        let reduced = if self.reduces() { REDUCED * self.results.len() } else { 0 };
+        let reduced = if self.is_map() { 0 } else { REDUCED * self.results.len() };
         let own = (self.tensors_read().count() + reduced) as u64;
         // Steps after a contraction run once for each sum.
         let before = match self.kind {
@@ -329,9 +329,9 @@ impl Frame {
 }
 
 impl Program {
-    /// Whether it reduces or scans.
-    pub(crate) fn reduces(&self) -> bool {
-        self.kind != ProgramKind::Map
+    /// Whether each element of the result is computed at one place of the shape.
+    pub(crate) fn is_map(&self) -> bool {
+        self.kind == ProgramKind::Map
     }
 
     /// The rows of a program that reduces or scans.

@@ -189,8 +189,14 @@ impl Broadcast {
                 "cannot assign {from} to {to}: together they broadcast to {shape} and a destination keeps its shape (in-place rule)"
             ),
             Err(error) => {
-                let (reason, both) = (reason(error.message()), equal_counts(&[to.clone(), from.clone()]));
-                bail!(Shape, "cannot assign {from} to {to}: {reason} (in-place rule){both}")
+                let Some(k) = error.axis() else { return Err(error) };
+                let rank = to.rank().max(from.rank());
+                let [own, other] = [&to, &from].map(|shape| length(shape, k, rank - shape.rank()));
+                let both = equal_counts(&[to.clone(), from.clone()]);
+                bail_on!(
+                    k,
+                    "cannot assign {from} to {to}: axis {k} has lengths {own} and {other} (in-place rule){both}"
+                )
             }
         }
     }
@@ -377,7 +383,7 @@ fn joined(shapes: &[Shape], rank: usize, start: impl Fn(usize) -> usize, rule: &
     let mut result: Shape = std::iter::repeat_n(1, rank).collect();
     for (k, joint) in result.iter_mut().enumerate() {
         for (i, shape) in shapes.iter().enumerate() {
-            let n = k.checked_sub(start(i)).and_then(|own| shape.get(own)).copied().unwrap_or(1);
+            let n = length(shape, k, start(i));
             match join(*joint, n) {
                 Some(joined) => *joint = joined,
                 None => {
@@ -394,11 +400,9 @@ fn joined(shapes: &[Shape], rank: usize, start: impl Fn(usize) -> usize, rule: &
     Ok(result)
 }
 
-/// The middle of a broadcasting error: what is wrong, without shapes and rule.
-fn reason(message: &str) -> &str {
-    let from = message.find(": ").map_or(0, |i| i + 2);
-    let to = message.rfind(" (").filter(|&to| to >= from).unwrap_or(message.len());
-    &message[from..to]
+/// The length of an axis of the result along a shape that begins at some axis.
+fn length(shape: &Shape, axis: usize, begin: usize) -> usize {
+    axis.checked_sub(begin).and_then(|own| shape.get(own)).copied().unwrap_or(1)
 }
 
 impl fmt::Display for Broadcast {

@@ -57,11 +57,11 @@ impl Lowering {
         }
         let is_once = !program.is_scan()
             && self.cuts.is_shown(program)
-            && (!program.reduces() || self.cuts.is_short(program));
+            && (program.is_map() || self.cuts.is_short(program));
         if is_once && !program.shape.contains(&0) {
-            let all = self.try_to(|all| match program.reduces() {
-                true => all.whole(program).map(Some),
-                false => all.at_once(program),
+            let all = self.try_to(|all| match program.is_map() {
+                true => all.at_once(program),
+                false => all.whole(program).map(Some),
             })?;
             if let Some(all) = all.flatten() {
                 return Ok(all);
@@ -79,12 +79,12 @@ impl Lowering {
         match program.kind {
             ProgramKind::Sort(sort, key) => self.sort(program, sort, key),
             ProgramKind::Segments(own, _) => self.counted(program, own),
-            _ if program.reduces() => self.reduced(program),
-            _ => {
+            ProgramKind::Map => {
                 let result = self.result(program)?;
                 self.write(program, result, None)?;
                 Ok(result)
             }
+            _ => self.reduced(program),
         }
     }
 
@@ -120,7 +120,7 @@ impl Lowering {
             slot.elements == count && !slot.is_exact && layout.is_identity()
         };
         let is_once = |i: usize| to[..i].iter().all(|(slot, _)| *slot != to[i].0);
-        let is_direct = !program.reduces() && !program.shape.contains(&0);
+        let is_direct = program.is_map() && !program.shape.contains(&0);
         if is_direct && self.cuts.is_whole(&program) && to.iter().all(is_all) && (0..to.len()).all(is_once) {
             let writes: SmallVec<[Slot; 2]> = to.iter().map(|(slot, _)| *slot).collect();
             if self.try_to(|all| all.plan(&program, &writes, None))?.is_some() {
@@ -154,7 +154,7 @@ impl Lowering {
         // The destination is bound for writing alone, so nothing else of a storage that is cut can be read.
         let elsewhere = |(source, own): (Slot, &Layout)| source == to && own != layout;
         let apart = || !self.cuts.shows(to.elements, program.dtype) && slots(program).any(elsewhere);
-        let is_stored = program.reduces() || program.shape != *layout.shape();
+        let is_stored = !program.is_map() || program.shape != *layout.shape();
         is_stored || conflicts(program, to, layout) || apart()
     }
 

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Command, Lowering};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{BLOCK, CHUNK, Input, Op, Program, ProgramBuilder, ProgramKind, Scalar, Slot, Source, Step};
+use crate::ir::{CHUNK, Input, Op, Program, ProgramBuilder, ProgramKind, Scalar, Slot, Source, Step};
 use crate::layout::{Layout, MAX_RANK};
 use crate::plan::{Pass, ScanWork};
 
@@ -54,7 +54,7 @@ impl Lowering {
     fn product(&mut self, program: &Program, axis: usize) -> Result<Typed> {
         let pass = Pass::contract(program, self.target)?;
         let n = program.shape[axis];
-        let is_split = program.shape.rank() < MAX_RANK && pass.is_better_in_chunks(n, self.target);
+        let is_split = program.shape.rank() < MAX_RANK && pass.is_better_in_chunks(n);
         if !is_split || !self.cuts.shows(n / CHUNK * pass.count, WIDEST) {
             return self.typed(pass);
         }
@@ -88,10 +88,10 @@ impl Lowering {
 
     /// Passes over rows, each over the partial results of the one before.
     fn rows(&mut self, program: &Program) -> Result<Typed> {
-        let (mut rows, mut block) = (program.in_rows()?, BLOCK);
+        let mut rows = program.in_rows()?;
         loop {
-            let pass = Pass::reduce(&rows, block, self.target)?;
-            let Some((layout, next)) = pass.rest.clone() else { return self.typed(pass) };
+            let pass = Pass::reduce(&rows, self.target)?;
+            let Some(layout) = pass.rest.clone() else { return self.typed(pass) };
             let stored = pass.stored.clone();
             let slots = self.pass(pass)?;
             let mut inputs = slots
@@ -104,7 +104,6 @@ impl Lowering {
                 partials.push((value, if gives_index { inputs.next() } else { None }));
             }
             rows = rows.over_partials(partials)?;
-            block = next;
         }
     }
 

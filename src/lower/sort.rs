@@ -150,11 +150,10 @@ impl Lowering {
     }
 
     fn by_digits(&mut self, rows: &Rows, values: Slot) -> Result<Slot> {
-        let most = Sorter::most_bits(self.target);
         // As few digits as possible, of equal size, each in one word.
         let of = |bits: u32, by_row: bool| {
             let word = bits.min(u32::BITS);
-            let width = word.div_ceil(word.div_ceil(most).max(1)).max(1);
+            let width = word.div_ceil(word.div_ceil(crate::tuning::sort::BITS).max(1)).max(1);
             (0..bits).step_by(width as usize).map(move |shift| Digit { shift, width, by_row })
         };
         let numbers = rows.row.map_or(0, |row| usize::BITS - (rows.length / row - 1).leading_zeros());

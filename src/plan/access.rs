@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::walk::{LANES, Packing, Together, Walk};
+use super::walk::{LANES, Packing, Walk};
 use crate::dtype::DType;
 use crate::layout::{Nest, Path};
 
@@ -19,17 +19,12 @@ pub(crate) enum Access {
     Shifted,
     /// Every second or third element: the loads of `width` elements in which they lie, from element `first` of one on.
     Stepped { step: u8, first: u8, width: u8 },
-    /// Every `step`-th element of rows that begin anywhere: loads of `width` elements, which operands of the same rows and of
+    /// Every `step`-th element of rows that begin anywhere: loads of four elements, which operands of the same rows and of
     /// neighbouring rows share. Its first element lies `first` elements after that of the `leader` among them, and `down`
     /// rows below. Where rows are `whole` loads apart, `first` counts from the load that holds the leader's first element.
-    Near { leader: u16, step: u8, first: u8, down: i8, width: u8, whole: bool },
-    /// Side by side along the axis of a product's sums, and aligned: one wide load has a factor of four products.
-    Along,
+    Near { leader: u16, step: u8, first: u8, down: i8, whole: bool },
     /// One element for all lanes: one load.
     Splat,
-    /// Side by side along the axis before the innermost, and aligned: four wide loads serve four lanes of four rows,
-    /// transposed in registers.
-    Tile,
     /// The elements of all rows side by side, as channels are: as many wide loads as rows serve four lanes of every
     /// row.
     Interleaved,
@@ -66,7 +61,7 @@ impl Access {
     pub(crate) fn width(self) -> usize {
         match self {
             Access::Splat | Access::Strided | Access::Lookup => 1,
-            Access::Stepped { width, .. } | Access::Near { width, .. } => width.into(),
+            Access::Stepped { width, .. } => width.into(),
             Access::Joined { vectors } => LANES * usize::from(vectors),
             _ => LANES,
         }
@@ -75,17 +70,10 @@ impl Access {
     /// The cost of the text that loads four elements, in additions: drivers' compilers check and branch for each load.
     pub(super) fn cost(self, dtype: DType) -> usize {
         let loads = match self {
-            Access::Splat
-            | Access::Vector
-            | Access::Along
-            | Access::Joined { .. }
-            | Access::Backward
-            | Access::LookupRow => 1,
-            Access::Shifted
-            | Access::Near { .. }
-            | Access::Stepped { .. }
-            | Access::Tile
-            | Access::Interleaved => 3,
+            Access::Splat | Access::Vector | Access::Joined { .. } | Access::Backward | Access::LookupRow => {
+                1
+            }
+            Access::Shifted | Access::Near { .. } | Access::Stepped { .. } | Access::Interleaved => 3,
             Access::Strided | Access::Lookup => LANES,
         };
         loads * if dtype.packing() == Packing::Whole { 2 } else { 4 }
@@ -107,7 +95,7 @@ impl Access {
 
     /// Whether its loads serve several rows or vectors, so that they come before the loads of each.
     pub(crate) fn serves_rows(self) -> bool {
-        matches!(self, Access::Tile | Access::Interleaved | Access::Joined { .. })
+        matches!(self, Access::Interleaved | Access::Joined { .. })
     }
 
     /// Elements that its addresses count.
@@ -117,20 +105,13 @@ impl Access {
 
     /// Whether its addresses come from the coordinates of lanes.
     pub(crate) fn needs_coordinates(self) -> bool {
-        matches!(self, Access::Strided | Access::Tile | Access::Lookup)
-    }
-
-    /// Whether an invocation that repeats its last row or vector past the end loads the same elements again. A tile
-    /// would have other rows, and a shifted load along a flat walk other vectors.
-    pub(crate) fn is_safe_to_repeat(self, walk: Walk) -> bool {
-        !matches!((self, walk), (Access::Tile, Walk::Rows) | (Access::Shifted, Walk::Flat))
+        matches!(self, Access::Strided | Access::Lookup)
     }
 
     /// In words, for `explain`.
     pub(super) fn describe(self) -> &'static str {
         match self {
             Access::Vector => "vector: one load of four",
-            Access::Along => "along: one load for four products",
             Access::Joined { .. } => "joined: one load for all vectors of an invocation",
             Access::Backward => "backward: one load of four, turned around",
             Access::Interleaved => "interleaved: as many loads of four as rows, for all of them",
@@ -138,7 +119,6 @@ impl Access {
             Access::Shifted => "shifted: two loads of four, of which four elements are taken",
             Access::Near { .. } => "unaligned vectors: loads that operands beside each other share",
             Access::Splat => "splat: one load for all lanes",
-            Access::Tile => "tile: four loads for four rows",
             Access::Strided => "strided: a load per lane",
             Access::Lookup => "lookup: a load per lane, at computed indices",
             Access::LookupRow => "lookup: one load of four, at computed indices",
@@ -149,17 +129,14 @@ impl Access {
     pub(super) fn strides(self, path: &Path, walk: Walk) -> SmallVec<[Stride; 6]> {
         let rank = path.strides.len();
         let axes = match (self, walk) {
-            (Access::Strided | Access::Tile | Access::Lookup | Access::Along, _) => rank,
+            (Access::Strided | Access::Lookup, _) => rank,
             (Access::Interleaved, _) => rank - 2,
             (_, Walk::Rows) => rank - 1,
             _ => 0,
         };
         let stride = |(axis, &stride): (usize, &isize)| match stride {
-            // The rows of a tile are the elements of its vectors.
-            _ if self == Access::Tile && axis + 2 == rank => Stride::Zero,
             0 => Stride::Zero,
             1 if matches!(self, Access::Strided | Access::Lookup) && axis + 1 == rank => Stride::One,
-            1 if self == Access::Along => Stride::One,
             _ => Stride::Any,
         };
         path.strides.iter().enumerate().take(axes).map(stride).collect()
@@ -171,9 +148,8 @@ impl Access {
 pub(super) struct Chooser<'a> {
     pub loops: &'a Nest,
     pub walk: Walk,
-    pub together: Together,
-    /// Vectors that an invocation computes.
-    pub vectors: u32,
+    /// Rows that an invocation computes together, if an operand has them side by side.
+    pub together: Option<u32>,
 }
 
 impl Chooser<'_> {
@@ -200,49 +176,34 @@ impl Chooser<'_> {
         }
     }
 
-    /// The access of an operand with a binding of its own, whose loads have at most `widest` elements.
-    pub(super) fn bound(&self, operand: usize, widest: usize, dtype: DType) -> Access {
+    /// The access of an operand with a binding of its own.
+    pub(super) fn bound(&self, operand: usize) -> Access {
         let (loops, path) = (self.loops, self.loops.operand(operand));
         match (self.plain(operand), self.walk) {
             (Access::Strided, Walk::Flat | Walk::Bands) if path.is_dense(loops, 1) => Access::Shifted,
-            (Access::Strided, Walk::Rows)
-                if loops.rows() == Some(self.vectors as usize)
-                    && self.vectors > 1
-                    && path.is_interleaved(loops) =>
-            {
+            (Access::Strided, Walk::Rows) if self.together.is_some() && path.is_interleaved(loops) => {
                 Access::Interleaved
             }
-            (Access::Strided, Walk::Rows) if self.together == Together::Tiles && is_tile(path, dtype) => {
-                Access::Tile
-            }
-            (Access::Strided, _) => self.stepped(path, widest).unwrap_or(Access::Strided),
+            (Access::Strided, _) => self.stepped(path).unwrap_or(Access::Strided),
             (plain, _) => plain,
         }
     }
 
-    /// The access by steps along the innermost axis, with the widest loads, few of which hold four elements.
-    fn stepped(&self, path: &Path, widest: usize) -> Option<Access> {
+    /// The access by steps along the innermost axis, if few loads hold four elements.
+    fn stepped(&self, path: &Path) -> Option<Access> {
         let (&step, outer) = path.strides.split_last()?;
         if !(2..LANES as isize).contains(&step) {
             return None;
         }
-        [2 * LANES, LANES].into_iter().filter(|&width| width <= widest).find_map(|width| {
-            let regular = match self.walk {
-                Walk::Flat | Walk::Bands => path.is_dense(self.loops, step),
-                Walk::Rows => outer.iter().all(|s| s % width as isize == 0),
-                Walk::Words { .. } | Walk::Anywhere => false,
-            };
-            let whole = (step as usize * LANES).is_multiple_of(width);
-            let first = (path.offset % width) as u8;
-            let access = Access::Stepped { step: step as u8, first, width: width as u8 };
-            (regular && whole && usize::from(access.loads()) * width < LANES * LANES).then_some(access)
-        })
+        let is_regular = match self.walk {
+            Walk::Flat | Walk::Bands => path.is_dense(self.loops, step),
+            Walk::Rows => outer.iter().all(|s| s % LANES as isize == 0),
+            Walk::Words { .. } | Walk::Anywhere => false,
+        };
+        let first = (path.offset % LANES) as u8;
+        let access = Access::Stepped { step: step as u8, first, width: LANES as u8 };
+        (is_regular && usize::from(access.loads()) < LANES).then_some(access)
     }
-}
-
-/// Whether a path is loaded by tiles, if rows are computed together for it.
-pub(super) fn is_tile(path: &Path, dtype: DType) -> bool {
-    dtype.packing() == Packing::Whole && path.has_linear_columns()
 }
 
 /// How the lanes of the result are written.
@@ -315,17 +276,15 @@ mod tests {
     #[test]
     fn the_guide_has_every_class() {
         let guide = include_str!("../../docs/guide/performance.md");
-        let near = Access::Near { leader: 0, step: 1, first: 0, down: 0, width: 4, whole: true };
+        let near = Access::Near { leader: 0, step: 1, first: 0, down: 0, whole: true };
         let accesses = [
             Access::Vector,
-            Access::Along,
             Access::Joined { vectors: 2 },
             Access::Backward,
             Access::Shifted,
             Access::Stepped { step: 2, first: 0, width: 4 },
             near,
             Access::Splat,
-            Access::Tile,
             Access::Interleaved,
             Access::Strided,
             Access::Lookup,

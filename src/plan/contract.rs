@@ -1,6 +1,6 @@
 //! The plan of a product of matrices: its rows, columns and batches, and the results of each invocation.
 
-use super::access::{Access, Chooser, Store};
+use super::access::{Chooser, Store};
 use super::fields::{self, Number};
 use super::grid::workgroups;
 use super::kernel::Kernel;
@@ -8,12 +8,12 @@ use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
 use super::makes::{Contract, Makes};
 use super::reading::{Bound, Reading};
 use super::target::Target;
-use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
+use super::walk::{LANES, REDUCE_WORKGROUP, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{CHUNK, Op, Product, Program, Source, Value};
+use crate::ir::{CHUNK, Product, Program, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
-use crate::tuning::contract::{ENOUGH, FEW_READERS, FEW_TILES, FEWEST, LEAST_CHUNKS, SIDE};
+use crate::tuning::contract::{FEW_READERS, FEW_TILES, FEWEST, LEAST_CHUNKS, ROWS, SIDE};
 
 impl Pass {
     /// Plans a program whose products are added up along an axis.
@@ -62,23 +62,14 @@ impl Pass {
         let offsets = std::iter::once(0).chain(own.inputs.iter().map(|input| input.layout.offset()));
         let loops = Nest::of(offsets, groups.iter().flatten());
         let reading = Reading::of(&own, Place::Fresh);
-        let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
-        let mut accesses = reading.reduced(&own, &chooser, target);
+        let chooser = Chooser { loops: &loops, walk, together: None };
+        let mut accesses = reading.reduced(&own, &chooser);
         let (batch, axis) = (0..groups[0].len(), groups[0].len() + groups[1].len());
-        let mut fours = false;
-        if let Some(read) =
-            by_fours(&own, &loops, axis).filter(|_| !target.tuning.meets && walk == Walk::Rows)
-        {
-            let mut by_fours = accesses.clone();
-            read.into_iter().for_each(|i| by_fours[i] = Access::Along);
-            fours = Bound::of(&own, &reading, &by_fours)?.fits(1, target);
-            accesses = if fours { by_fours } else { accesses };
-        }
-        let tile = tile(own.dtype, [batches, rows, columns, products], (along, fours), target);
+        let tile = tile(own.dtype, [rows, columns, products], along, target);
         let contract = Contract { batch, axis, ..tile };
         let bound = Bound::new(&own, &reading, &mut accesses, 1, target)?;
         let [y, x] = contract.sides;
-        let tile = [y * contract.rows, x * contract.vectors * LANES as u32];
+        let tile = [y * contract.rows, x * LANES as u32];
         let tiles = [rows.div_ceil(tile[0] as usize), columns.div_ceil(tile[1] as usize)];
         let all = batches * tiles[0] * tiles[1];
         let groups = workgroups(shape, all * (x * y) as usize, x * y, target)?;
@@ -116,14 +107,14 @@ impl Pass {
     }
 
     /// Whether so few workgroups add up so many products that separate chunks would be faster.
-    pub(crate) fn is_better_in_chunks(&self, products: usize, target: Target) -> bool {
+    pub(crate) fn is_better_in_chunks(&self, products: usize) -> bool {
         let few = match &self.plan.kernel.makes {
             Makes::Contract(own) if own.rows == 1 => FEW_READERS,
             _ => FEW_TILES,
         };
         let is_few = self.plan.launch.groups.iter().product::<u32>() < few;
         let is_long = products >= LEAST_CHUNKS * CHUNK && products.is_multiple_of(CHUNK);
-        target.tuning.meets && is_few && is_long
+        is_few && is_long
     }
 }
 
@@ -135,61 +126,22 @@ fn stride(program: &Program, factor: Value, axis: usize) -> isize {
     largest.map_or(0, |(input, _)| input.layout.strides()[axis])
 }
 
-/// The tensors that the factors read, if four elements of each lie side by side along the axis of the sums, and aligned. Else
-/// `None`, as if a factor reads anything but these and numbers, or if the steps after the sums read them too.
-fn by_fours(own: &Program, loops: &Nest, axis: usize) -> Option<Vec<usize>> {
-    let of = |results: &[Value]| own.needed(results, |_| false).inputs().to_vec();
-    let (factors, others) = (of(&own.results[..2]), of(&own.results[2..]));
-    let is_aligned = |i: usize| {
-        let path = loops.operand(i);
-        let whole = |(k, stride): (usize, &isize)| k == axis || stride % LANES as isize == 0;
-        let is_bound = matches!(&own.inputs[i].source, Source::Slot(slot) if !slot.is_exact)
-            && !own.inputs[i].is_table();
-        let is_side_by_side = path.strides[axis] == 1 && path.strides.iter().enumerate().all(whole);
-        is_bound && !others[i] && is_side_by_side && path.offset.is_multiple_of(LANES)
-    };
-    let read: Vec<usize> =
-        (0..factors.len()).filter(|&i| factors[i] && own.inputs[i].source.is_memory()).collect();
-    let is_whole = loops.lengths[axis].is_multiple_of(LANES);
-    let is_plain = own.steps.iter().all(|step| step.body.is_none() && step.op != Op::Lookup);
-    let is_value = |i: usize| matches!(own.inputs[i].source, Source::Scalar(_)) || !factors[i];
-    let rest = (0..factors.len()).filter(|i| !read.contains(i)).all(is_value);
-    (is_whole && is_plain && rest && read.iter().all(|&i| is_aligned(i))).then_some(read)
-}
-
-/// The tile of some matrices with this many rows and columns over this many products.
-fn tile(
-    element: DType,
-    [matrices, rows, columns, products]: [usize; 4],
-    (along, fours): ([bool; 2], bool),
-    target: Target,
-) -> Contract {
-    let tiles =
-        |[own, vectors]: [u32; 2]| [rows.div_ceil(own as usize), columns.div_ceil(LANES * vectors as usize)];
-    let large = target.tuning.large_product;
-    let [down, across] = tiles(large);
-    let is_large = down.min(across) >= FEWEST as usize && down * across * matrices >= ENOUGH;
-    let [most, vectors] = if is_large { large } else { target.tuning.product };
-    let own = if rows == 1 {
-        1
-    } else if rows <= LANES {
-        LANES as u32
-    } else {
-        most
-    };
+/// The tile of matrices with this many rows and columns over this many products.
+fn tile(element: DType, [rows, columns, products]: [usize; 3], along: [bool; 2], target: Target) -> Contract {
+    let own = if rows == 1 { 1 } else { ROWS };
     let size = element.size().max(size_of::<u32>()) as u32;
     let bytes = |[y, x]: [u32; 2]| (y + x) * LANES as u32 * Contract::DEPTH * size;
     let fits = |sides: &[u32; 2]| sides[0] * sides[1] <= target.workgroup && bytes(*sides) <= target.shared;
     // A single row: neighbouring invocations load the columns side by side, and a fourth of them multiplies.
     let groups: &[[u32; 2]] = match own {
-        _ if !target.tuning.meets => &[],
         1 if along[1] => &[[4, 16]],
-        own if own == LANES as u32 => &[[16, 16], [8, 16], [8, 8]],
-        _ => &[],
+        1 => &[],
+        _ => &[[16, 16], [8, 16], [8, 8]],
     };
     let shared = groups.iter().copied().find(fits);
     let sides = shared.unwrap_or_else(|| {
-        let x = match tiles([own, vectors]).map(|count| count as u32) {
+        let tiles = [rows.div_ceil(own as usize), columns.div_ceil(LANES)];
+        let x = match tiles.map(|count| count as u32) {
             [down, across] if down < SIDE && across >= SIDE => REDUCE_WORKGROUP,
             [_, across] => [SIDE, FEWEST].into_iter().find(|&x| x <= across).unwrap_or(1),
         };
@@ -197,16 +149,5 @@ fn tile(
     });
     let (shares, masked) = (shared.is_some(), !products.is_multiple_of(Contract::DEPTH as usize));
     let masked = shares && masked;
-    Contract {
-        batch: 0..0,
-        axis: 0,
-        along,
-        rows: own,
-        vectors,
-        sides,
-        shares,
-        masked,
-        fours,
-        is_chunk: products <= CHUNK,
-    }
+    Contract { batch: 0..0, axis: 0, along, rows: own, sides, shares, masked, is_chunk: products <= CHUNK }
 }

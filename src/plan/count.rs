@@ -10,25 +10,24 @@ use super::launch::{Launch, Place, Plan};
 use super::makes::{Counter, Makes};
 use super::reading::{Bound, Reading};
 use super::target::Target;
-use super::walk::{Together, Walk};
+use super::walk::Walk;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::Program;
 use crate::layout::{Layout, Nest};
+use crate::tuning::sort::GROUP;
 
 impl Counter {
     /// With more elements than a tile has, all tables together have at most a thirty-second of them.
     pub(crate) fn new(bins: usize, target: Target) -> Counter {
         let table = bins.next_power_of_two().max(256) as u32;
-        // lavapipe takes 20 s to compile a table of 1024 words in private memory. One of 256 counts has 128.
-        let meets = target.tuning.meets || table > 256;
-        let group = target.tuning.sort[1].min(target.workgroup);
-        Counter { table, group, each: (32 * table).div_ceil(if meets { group } else { 1 }), meets }
+        let group = GROUP.min(target.workgroup);
+        Counter { table, group, each: (32 * table).div_ceil(group) }
     }
 
     /// Elements of a tile.
     pub(crate) fn tile(&self) -> usize {
-        (self.each * if self.meets { self.group } else { 1 }) as usize
+        (self.each * self.group) as usize
     }
 }
 
@@ -46,8 +45,8 @@ impl Plan {
         let layouts: SmallVec<[&Layout; 8]> = std::iter::once(&row_major).chain(layouts).collect();
         let loops = Nest::ordered(&program.shape, &layouts);
         let reading = Reading::of(program, Place::Fresh);
-        let chooser = Chooser { loops: &loops, walk: Walk::Flat, together: Together::Apart, vectors: 1 };
-        let (accesses, _) = reading.accesses(program, &chooser, Store::Vector, target);
+        let chooser = Chooser { loops: &loops, walk: Walk::Flat, together: None };
+        let (accesses, _) = reading.accesses(program, &chooser, Store::Vector);
         let bound = Bound::of(program, &reading, &accesses)?;
         let is_side_by_side = accesses.iter().all(|access| matches!(access, Access::Vector | Access::Splat));
         if !is_side_by_side || !bound.fits(1, target) || program.steps.iter().any(|step| step.body.is_some())
@@ -60,8 +59,7 @@ impl Plan {
         let kernel = Kernel { workgroup, out: DType::U32, makes, ..kernel };
         let length = loops.count();
         let tiles = length.div_ceil(counter.tile());
-        let invocations = if counter.meets { tiles * counter.group as usize } else { tiles };
-        let [x, y] = workgroups(&program.shape, invocations, counter.group, target)?;
+        let [x, y] = workgroups(&program.shape, tiles * counter.group as usize, counter.group, target)?;
         let words = fields::words(&kernel, &loops, program, |number| match number {
             Number::Count => tiles,
             Number::Pitch => x,

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::access::{self, Chooser, Store, Stride};
+use super::access::{Chooser, Store, Stride};
 use super::cost::affordable;
 use super::fields;
 use super::grid::Grid;
@@ -11,11 +11,10 @@ use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Place, Plan};
 use super::reading::{Bound, Read, Reading};
 use super::target::Target;
-use super::walk::{LANES, Together, Walk};
+use super::walk::{LANES, Walk};
 use crate::error::{Result, bail};
 use crate::ir::Program;
 use crate::layout::{Layout, Nest};
-use crate::tuning::Tuning;
 
 impl Plan {
     /// Plans a program of slots over a non-empty shape.
@@ -23,13 +22,11 @@ impl Plan {
         let loops = loops(program, to)?;
         let reading = Reading::of(program, to);
         let affordable = affordable(program, target.math);
-        let tuning = Tuning { vectors: target.tuning.vectors.min(affordable), ..target.tuning };
-        let target = Target { tuning, ..target };
-        let together = together(program, &reading, &loops, affordable, target);
+        let together = together(&reading, &loops, affordable);
         let fresh = matches!(to, Place::Fresh);
         let (mut grid, store) = lay_out(program, &loops, fresh, together, target);
-        let chooser = Chooser { loops: &loops, walk: grid.walk, together, vectors: grid.vectors };
-        let (mut accesses, mut store) = reading.accesses(program, &chooser, store, target);
+        let chooser = Chooser { loops: &loops, walk: grid.walk, together };
+        let (mut accesses, mut store) = reading.accesses(program, &chooser, store);
         let mut bound = Bound::new(program, &reading, &mut accesses, program.results.len(), target)?;
         let sides = Sides { program, loops: &loops, fresh, affordable, target };
         if let Some(joined) = sides.join(grid, &accesses, store)
@@ -47,10 +44,10 @@ impl Plan {
         let (kernel, reads) = Kernel::assemble(program, bound, &accesses, &loops, walk, target);
         let kernel = Kernel {
             workgroup: grid.workgroup,
-            vectors: grid.vectors * grid.joined,
+            vectors: grid.rows * grid.joined,
             carries: grid.walk == Walk::Flat
                 && fields::needs_coordinates(store, &kernel.operands)
-                && loops.inner() + 1 >= LANES * grid.vectors as usize,
+                && loops.inner() + 1 >= LANES,
             fresh,
             ..kernel
         }
@@ -83,16 +80,11 @@ fn loops(program: &Program, to: Place<'_>) -> Result<Nest> {
     Ok(loops)
 }
 
-/// The rows that are computed together.
-fn together(program: &Program, reading: &Reading, loops: &Nest, affordable: u32, target: Target) -> Together {
-    let is_tile = |i: usize| access::is_tile(loops.operand(i), program.inputs[i].dtype);
-    match affordable >= LANES as u32 {
-        true if reading.of_kind(Read::Bound).any(|i| loops.operand(i).is_interleaved(loops)) => {
-            Together::Interleaved
-        }
-        true if target.tuning.tiles && reading.of_kind(Read::Bound).any(is_tile) => Together::Tiles,
-        _ => Together::Apart,
-    }
+/// The rows that an invocation computes together: all of them, if an operand has them side by side, as loads then serve
+/// all rows.
+fn together(reading: &Reading, loops: &Nest, affordable: u32) -> Option<u32> {
+    let is_any = reading.of_kind(Read::Bound).any(|i| loops.operand(i).is_interleaved(loops));
+    loops.rows().map(|rows| rows as u32).filter(|_| is_any && affordable >= LANES as u32)
 }
 
 /// The grid, and the store along it.
@@ -100,7 +92,7 @@ fn lay_out(
     program: &Program,
     loops: &Nest,
     fresh: bool,
-    together: Together,
+    together: Option<u32>,
     target: Target,
 ) -> (Grid, Store) {
     // Results that share words decide for all.

@@ -9,7 +9,7 @@ use crate::ir::{Program, Source};
 use crate::layout::{Nest, Path};
 
 /// Declares the numbers of launches, in the order of the block, each with its name in the text. A flat walk has the numbers
-/// up to vectors, and other walks over all elements have those up to first rows.
+/// up to vectors, and other walks over all elements have those up to rows.
 macro_rules! numbers {
     ($($(#[doc = $doc:literal])* $number:ident $name:literal;)*) => {
         /// A number of a launch.
@@ -46,15 +46,8 @@ numbers! {
     BandRows "band_rows";
     /// Rows of all bands, of a reduction, or of a matrix.
     Rows "rows";
-    /// For invocations with several rows: the distance from one's first row to the next one's, the distance of its own
-    /// rows, and the bound of first rows.
-    RowStep "row_step";
-    RowsApart "rows_apart";
-    FirstRows "first_rows";
     /// Values of a row, or products. Of a sort, elements of a row whose number is the key. The number of counted keys.
     Row "row";
-    /// Rows, or partial results, that an invocation has one after another.
-    Items "items";
     /// Vectors of rows or runs, if lanes lie in several. Columns of a matrix.
     Columns "columns";
     /// Partial results of a row, tiles of a run, or tiles down a matrix.
@@ -122,7 +115,7 @@ impl Kernel {
         let is_walk = matches!(self.makes, Makes::Elements);
         let last = match self.walk {
             Walk::Flat if is_walk => Number::Vectors,
-            _ if is_walk => Number::FirstRows,
+            _ if is_walk => Number::Rows,
             _ => Number::Size,
         };
         for &number in &Number::ALL[..=last as usize] {

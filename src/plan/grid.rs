@@ -2,12 +2,12 @@
 
 use super::fields::Number;
 use super::target::Target;
-use super::walk::{LANES, Packing, Together, Walk};
+use super::walk::{LANES, Packing, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::Shape;
 use crate::layout::{Nest, Path};
-use crate::tuning::grid::{FAR, MOST_FLAT, ROW_OF_LINES, SHORTEST_ROW};
+use crate::tuning::grid::{FAR, SHORTEST_ROW, WAVE};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
@@ -17,8 +17,8 @@ pub(super) struct Grid {
     /// Invocations along the dimension that continues in the next one: x into y for a flat walk, y into z for rows of
     /// rank 2 and for bands.
     pub pitch: u32,
-    /// Vectors that an invocation computes one after the other.
-    pub vectors: u32,
+    /// Rows of an invocation, each a vector.
+    pub rows: u32,
     /// Vectors that it loads and stores together, in the place of each of these.
     pub joined: u32,
     /// Groups of four addresses along the inner axes of a walk over words, at most.
@@ -42,12 +42,8 @@ fn wide(columns: usize, most: u32) -> u32 {
 }
 
 /// Whether a load for each lane along the inner axis touches a cache line for each lane.
-fn is_far(path: &&Path) -> bool {
-    path.strides.last().is_some_and(|s| s.abs() >= FAR)
-}
-
 fn is_scattered(loops: &Nest) -> bool {
-    loops.paths.iter().any(|path| is_far(&path))
+    loops.paths.iter().any(|path| path.strides.last().is_some_and(|s| s.abs() >= FAR))
 }
 
 /// Whether most operands lie in rows that are longer than the rows of a new result. A walk along rows then loads them by
@@ -74,22 +70,18 @@ impl Grid {
             Number::BandVectors => loops.inner() * self.band / LANES,
             Number::BandRows => self.band,
             Number::Rows => loops.count() / loops.inner(),
-            // Neighbouring rows share the loads of lanes across them. Other rows of an invocation lie far apart, and
-            // its neighbours have the next ones, so that each is a stream that the processor prefetches. [16384, 256]
-            // plus a row on lavapipe: 2.2 times `x + 1.0` with eight neighbouring rows, 1.1 so.
-            Number::RowStep if is_scattered(loops) => self.vectors as usize,
-            Number::FirstRows if is_scattered(loops) => loops.rows().unwrap_or(1),
-            Number::RowStep => 1,
-            Number::RowsApart if is_scattered(loops) => 1,
-            Number::FirstRows | Number::RowsApart => {
-                loops.rows().unwrap_or(1).div_ceil(self.vectors as usize)
-            }
             _ => 0,
         }
     }
 
     /// Lays out a grid over elements. [`Grid::words`] does so over the words of a packed destination.
-    pub(super) fn new(loops: &Nest, dtype: DType, fresh: bool, together: Together, target: Target) -> Grid {
+    pub(super) fn new(
+        loops: &Nest,
+        dtype: DType,
+        fresh: bool,
+        together: Option<u32>,
+        target: Target,
+    ) -> Grid {
         Self::rows(loops, dtype, fresh, together, target)
             .or_else(|| Self::bands(loops, fresh, target))
             .unwrap_or_else(|| Self::flat(loops, 1, target))
@@ -107,11 +99,10 @@ impl Grid {
         let idle = |width: u32| columns.next_multiple_of(width as usize) - columns;
         let width = [target.workgroup, 64, 16].into_iter().find(|&width| 4 * idle(width) <= columns)?;
         let bands = outer.iter().product::<usize>().div_ceil(band);
-        let vectors = if 2 * bands >= target.tuning.vectors as usize { target.tuning.vectors } else { 1 };
         let height = target.workgroup / width;
         let limit = target.groups as usize;
         let x = columns.div_ceil(width as usize);
-        let y = bands.div_ceil((height * vectors) as usize);
+        let y = bands.div_ceil(height as usize);
         let z = y.div_ceil(limit);
         let y = y.div_ceil(z);
         (x <= limit && z <= limit).then_some(Grid {
@@ -119,7 +110,7 @@ impl Grid {
             workgroup: [width, height],
             groups: [x as u32, y as u32, z as u32],
             pitch: y as u32 * height,
-            vectors,
+            rows: 1,
             joined: 1,
             slots: 0,
             band,
@@ -127,9 +118,8 @@ impl Grid {
     }
 
     fn flat(loops: &Nest, joined: u32, target: Target) -> Grid {
-        let vectors = target.tuning.vectors.min(MOST_FLAT);
-        let invocations = loops.count().div_ceil(LANES * (vectors * joined) as usize);
-        Grid { vectors, joined, ..Self::line(Walk::Flat, invocations, target) }
+        let invocations = loops.count().div_ceil(LANES * joined as usize);
+        Grid { joined, ..Self::line(Walk::Flat, invocations, target) }
     }
 
     /// A grid of invocations in a line, each with one vector.
@@ -140,7 +130,7 @@ impl Grid {
             workgroup: [target.workgroup, 1],
             groups: [x, y, 1],
             pitch: x * target.workgroup,
-            vectors: 1,
+            rows: 1,
             joined: 1,
             slots: 0,
             band: 0,
@@ -148,8 +138,8 @@ impl Grid {
     }
 
     /// A grid that follows the axes, if the inner one is long enough and the rest fits.
-    fn rows(loops: &Nest, dtype: DType, fresh: bool, together: Together, target: Target) -> Option<Grid> {
-        let [.., rows, inner] = loops.lengths.as_slice() else { return None };
+    fn rows(loops: &Nest, dtype: DType, fresh: bool, together: Option<u32>, target: Target) -> Option<Grid> {
+        let [.., _, inner] = loops.lengths.as_slice() else { return None };
         // A new result with other rows is stored by vectors along a flat walk. Rows of packed elements that do not end
         // with a word would share words.
         let aligned = inner % LANES == 0;
@@ -159,41 +149,27 @@ impl Grid {
         {
             return None;
         }
-        let vectors = match together {
-            Together::Tiles => LANES as u32,
-            Together::Interleaved => *rows as u32,
-            // One kernel for all numbers of rows, if at least half of its rows are needed.
-            Together::Apart if 2 * rows >= target.tuning.vectors as usize => target.tuning.vectors,
-            Together::Apart => 1,
-        };
-        Self::along_rows(loops, vectors, 1, target)
+        Self::along_rows(loops, together.unwrap_or(1), 1, target)
     }
 
     /// A grid over rows, several for each invocation, if it fits.
-    fn along_rows(loops: &Nest, vectors: u32, joined: u32, target: Target) -> Option<Grid> {
+    fn along_rows(loops: &Nest, own: u32, joined: u32, target: Target) -> Option<Grid> {
         let [outer @ .., rows, inner] = loops.lengths.as_slice() else { return None };
         let columns = inner.div_ceil(LANES * joined as usize);
         let limit = target.groups as usize;
-        // Along rows if lanes are scattered across them, otherwise along the inner axis. If narrow workgroups do not
-        // always pay, a workgroup as wide as a cache line of the result must be filled, and rows must begin at lines,
-        // or threads would share lines.
+        // Along rows if lanes are scattered across them, otherwise along the inner axis.
         let (width, height) = if is_scattered(loops) {
-            let most = rows.div_ceil(vectors as usize);
-            let own = loops.output().strides.iter().nth_back(1).into_iter();
-            let across = loops.paths.iter().filter(is_far);
-            let mut apart = own.chain(across.filter_map(|path| path.strides.last()));
-            let tall = target.tuning.narrow || most >= 64 && apart.all(|stride| stride % ROW_OF_LINES == 0);
-            let height = form(most, if tall { 64 } else { 4 });
+            let height = form(rows.div_ceil(own as usize), 64);
             (target.workgroup / height, height)
         } else {
             let width = wide(columns, target.workgroup);
             // One row, unless there are more rows than workgroups.
-            let is_lone = width >= target.tuning.wave && (outer.is_empty() || *rows <= limit);
+            let is_lone = width >= WAVE && (outer.is_empty() || *rows <= limit);
             (width, if is_lone { 1 } else { target.workgroup / width })
         };
 
         let x = columns.div_ceil(width as usize);
-        let mut y = rows.div_ceil((height * vectors) as usize);
+        let mut y = rows.div_ceil((height * own) as usize);
         let mut z: usize = outer.iter().product();
         if outer.is_empty() {
             z = y.div_ceil(limit);
@@ -204,7 +180,7 @@ impl Grid {
             workgroup: [width, height],
             groups: [x as u32, y as u32, z as u32],
             pitch: y as u32 * height,
-            vectors,
+            rows: own,
             joined,
             slots: 0,
             band: 0,
@@ -215,7 +191,7 @@ impl Grid {
     pub(super) fn joined(&self, loops: &Nest, joined: u32, target: Target) -> Option<Grid> {
         match self.walk {
             Walk::Flat => Some(Self::flat(loops, joined, target)),
-            Walk::Rows => Self::along_rows(loops, self.vectors, joined, target),
+            Walk::Rows => Self::along_rows(loops, self.rows, joined, target),
             Walk::Bands | Walk::Words { .. } | Walk::Anywhere => None,
         }
     }

@@ -33,8 +33,7 @@ impl Sides<'_> {
     /// Joins vectors, if any can be joined.
     pub(super) fn join(&self, grid: Grid, accesses: &[Access], store: Store) -> Option<Joined> {
         let is_plain = |access: &Access| matches!(access, Access::Vector | Access::Splat);
-        let is_apart = self.target.tuning.vectors > 1 || grid.vectors > 1 || self.target.tuning.wide_words;
-        if is_apart || store != Store::Vector || !accesses.iter().all(is_plain) {
+        if grid.rows > 1 || store != Store::Vector || !accesses.iter().all(is_plain) {
             return None;
         }
         let wide = || accesses.iter().enumerate().filter(|(_, access)| **access == Access::Vector);

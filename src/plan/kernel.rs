@@ -68,8 +68,7 @@ pub(crate) struct Kernel {
     pub walk: Walk,
     pub rank: usize,
     pub workgroup: [u32; 2],
-    /// Vectors that an invocation computes: one after the other along a flat walk, on as many rows, or joined by their
-    /// store.
+    /// Vectors that an invocation computes: on as many rows, or joined by their store.
     pub vectors: u32,
     pub bindings: Vec<Binding>,
     pub operands: Vec<Operand>,
@@ -86,8 +85,6 @@ pub(crate) struct Kernel {
     /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, or one less. Then a
     /// carry leads from the coordinates of the first element to the others.
     pub carries: bool,
-    /// Whether wide accesses are of words of 64 bits.
-    pub wide_words: bool,
     pub faults: Faults,
     pub math: Math,
     pub makes: Makes,
@@ -134,8 +131,8 @@ impl Kernel {
         self.steps.iter().filter_map(|step| step.body.as_ref()).any(Body::ends_by_values)
     }
 
-    /// Vectors that an invocation computes one after the other, or on as many rows.
-    pub(crate) fn apart(&self) -> u32 {
+    /// Rows of an invocation, each a vector.
+    pub(crate) fn rows(&self) -> u32 {
         self.vectors / self.joined()
     }
 
@@ -155,13 +152,6 @@ impl Kernel {
         }
     }
 
-    /// Whether the rows of an invocation lie apart, at a distance that the launch states.
-    pub(crate) fn has_rows_apart(&self) -> bool {
-        let serves_rows = |operand: &Operand| operand.access.serves_rows();
-        let is_apart = !self.operands.iter().any(serves_rows) && !self.shares_rows();
-        self.walk == Walk::Rows && self.apart() > 1 && is_apart
-    }
-
     /// The rows that operands beside one read, from its own on.
     pub(crate) fn rows_near(&self, operand: usize) -> RangeInclusive<i32> {
         let rows = self.operands.iter().filter_map(|other| match other.access {
@@ -169,12 +159,6 @@ impl Kernel {
             _ => None,
         });
         rows.fold(0..=0, |all, down| down.min(*all.start())..=down.max(*all.end()))
-    }
-
-    /// Whether rows of an invocation, where it has several, have loads in common as operands beside each other read them.
-    pub(crate) fn shares_rows(&self) -> bool {
-        let is_below = |operand: &Operand| matches!(operand.access, Access::Near { down, .. } if down != 0);
-        self.apart() > 1 && self.operands.iter().any(is_below)
     }
 
     /// The types of its results. Each has its own binding.

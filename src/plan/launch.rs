@@ -63,7 +63,7 @@ pub(crate) struct Pass {
     /// The plan in words.
     pub form: String,
     /// The layout of its partial results, and the values of a block that remain.
-    pub rest: Option<(Layout, usize)>,
+    pub rest: Option<Layout>,
 }
 
 impl Pass {
@@ -73,7 +73,7 @@ impl Pass {
         (kernel, launch, reads, loops): (Kernel, Launch, Vec<Slot>, Nest),
         (stored, count): (Vec<DType>, usize),
         form: String,
-        rest: Option<(Layout, usize)>,
+        rest: Option<Layout>,
     ) -> Pass {
         // Each element that it reads once, and its results.
         let results: usize = stored.iter().map(|dtype| count * dtype.size()).sum();

@@ -63,13 +63,6 @@ impl Path {
         inner == step && self.is_aligned(step) && outer.iter().all(is_whole)
     }
 
-    /// Whether four rows of the innermost axis do so across it: a transposed operand.
-    pub(super) fn has_linear_columns(&self) -> bool {
-        let [outer @ .., row, inner] = self.strides.as_slice() else { return false };
-        // With an inner stride of 0 it is a splat, and nothing is transposed.
-        *row == 1 && *inner != 0 && self.is_aligned(1) && is_whole(inner) && outer.iter().all(is_whole)
-    }
-
     /// Whether the rows, at most as many as lanes, are interleaved in memory: pixels of an image with channels last.
     pub(super) fn is_interleaved(&self, nest: &Nest) -> bool {
         let ([.., rows, inner], [outer @ .., row, step]) = (nest.lengths.as_slice(), self.strides.as_slice())

@@ -38,9 +38,8 @@ impl Makes {
 pub(crate) struct Contract {
     pub batch: Range<usize>,
     pub axis: usize,
-    /// Rows and vectors of columns of an invocation.
+    /// Rows of an invocation, each with a vector of columns.
     pub rows: u32,
-    pub vectors: u32,
     /// Invocations of a workgroup, down and across.
     pub sides: [u32; 2],
     /// Whether they share loads in workgroup memory. If so, for each factor, whether neighbours load it along the
@@ -48,8 +47,6 @@ pub(crate) struct Contract {
     pub shares: bool,
     pub along: [bool; 2],
     pub masked: bool,
-    /// Whether each load of a factor is of four products.
-    pub fours: bool,
     /// Whether all products are one chunk.
     pub is_chunk: bool,
 }
@@ -75,9 +72,6 @@ pub(crate) struct Sorter {
     /// Invocations of a workgroup, and neighbouring elements of each.
     pub group: u32,
     pub each: u32,
-    /// Whether a workgroup has one tile, whose elements its invocations share. Else each of these has a tile of its
-    /// own.
-    pub meets: bool,
     /// Whether keys are the numbers of rows, found from elements' indices.
     pub by_row: bool,
     /// The moved words, if the kernel moves elements. Otherwise it counts digits.
@@ -92,9 +86,6 @@ pub(crate) struct Counter {
     /// Invocations of a workgroup, and elements of each.
     pub group: u32,
     pub each: u32,
-    /// Whether a workgroup has one tile, with its table in workgroup memory. Else each invocation has a tile of its own,
-    /// and its counts share words two by two.
-    pub meets: bool,
 }
 
 /// The parts of an element that move.
@@ -151,17 +142,8 @@ pub(crate) struct Tile {
     /// Vectors of a block, and blocks of a row that the kernel reads, rounded up to a power of two.
     pub block: u32,
     pub blocks: u32,
-    /// Whether the invocations of a row meet in workgroup memory. Otherwise one has all blocks.
-    pub meets: bool,
-    /// Partial results of a block. An invocation that leaves one, and shares nothing, has all accumulators of a block,
-    /// one share after another.
-    pub left: u32,
-    /// Whether an invocation has several rows, or blocks, one after another.
-    pub repeats: bool,
     /// Rows of a workgroup.
     pub beside: u32,
-    /// Neighbouring vectors of an invocation at each place in the row, if lanes lie across rows.
-    pub columns: u32,
 }
 
 impl Tile {
@@ -172,17 +154,12 @@ impl Tile {
 
     /// Invocations that share a row.
     pub(crate) fn group(&self) -> u32 {
-        if self.meets { self.lanes() * self.blocks } else { 1 }
+        self.lanes() * self.blocks
     }
 
-    /// Accumulators of an invocation: those of all its columns at the first place in the row, and so on.
-    pub(crate) fn all(&self) -> u32 {
-        self.own * self.columns
-    }
-
-    /// Shares of a block's accumulators that an invocation has one after another.
-    pub(crate) fn turns(&self) -> u32 {
-        if self.meets { 1 } else { self.lanes() / self.left }
+    /// Whether the invocations of a row meet in workgroup memory. Otherwise a row has one.
+    pub(crate) fn meets(&self) -> bool {
+        self.group() > 1
     }
 }
 
@@ -212,8 +189,8 @@ pub(crate) struct Phase {
 impl Phase {
     /// The vectors that an invocation loads in one iteration: this many of each of its accumulators.
     pub(crate) fn vectors(&self, tile: &Tile) -> impl Iterator<Item = (u32, u32)> + use<> {
-        let (unroll, all) = (self.unroll, tile.all());
-        (0..unroll).flat_map(move |k| (0..all).map(move |i| (k, i)))
+        let (unroll, own) = (self.unroll, tile.own);
+        (0..unroll).flat_map(move |k| (0..own).map(move |i| (k, i)))
     }
 
     /// The values that it reads.
@@ -299,8 +276,6 @@ pub(crate) struct Scanner {
     pub whole: bool,
     /// The levels of a tile, which has 16 values to this power.
     pub levels: u32,
-    /// Whether an invocation has a group, and the groups of a tile meet in workgroup memory. Otherwise it has a tile.
-    pub meets: bool,
 }
 
 impl Scanner {

@@ -4,6 +4,7 @@
 use smallvec::SmallVec;
 
 use super::access::Access;
+use super::walk::LANES;
 use crate::ir::{Program, Source};
 use crate::layout::Nest;
 use crate::tuning::near::{FAR, LONGEST_STEP};
@@ -14,7 +15,6 @@ pub(super) fn share(
     program: &Program,
     loops: &Nest,
     bound: impl Iterator<Item = usize>,
-    width: impl Fn(usize) -> usize,
     accesses: &mut [Access],
 ) {
     let offset = |i: usize| loops.operand(i).offset as isize;
@@ -56,9 +56,9 @@ pub(super) fn share(
         if own.iter().all(is_wide) || matches!(own.as_slice(), [i] if accesses[*i] != Access::Strided) {
             continue;
         }
-        let width = width(leader);
-        let whole = strides[..strides.len() - 1].iter().all(|stride| stride % width as isize == 0);
-        let before = if whole { offset(leader) % width as isize } else { 0 };
+        let lanes = LANES as isize;
+        let whole = strides[..strides.len() - 1].iter().all(|stride| stride % lanes == 0);
+        let before = if whole { offset(leader) % lanes } else { 0 };
         let (along, down) = place(leader);
         for &i in &own {
             let at = place(i);
@@ -67,7 +67,6 @@ pub(super) fn share(
                 step: step as u8,
                 first: (before + at.0 - along) as u8,
                 down: (at.1 - down) as i8,
-                width: width as u8,
                 whole,
             };
         }

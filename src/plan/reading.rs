@@ -51,20 +51,15 @@ impl Reading {
     }
 
     /// The accesses of operands of a kernel that reduces or scans: each by itself, in functions of the coordinates.
-    pub(super) fn reduced(
-        &self,
-        program: &Program,
-        chooser: &Chooser<'_>,
-        target: Target,
-    ) -> SmallVec<[Access; 8]> {
-        let access = |(i, input): (usize, &Input)| match self.0[i] {
+    pub(super) fn reduced(&self, program: &Program, chooser: &Chooser<'_>) -> SmallVec<[Access; 8]> {
+        let access = |i: usize| match self.0[i] {
             Read::Scalar | Read::Row => Access::Splat,
             Read::Table => Access::Lookup,
             Read::Index | Read::Exact if chooser.plain(i) == Access::Splat => Access::Splat,
             Read::Index | Read::Exact => Access::Strided,
-            Read::Bound | Read::Output => chooser.bound(i, widest(input, target), input.dtype),
+            Read::Bound | Read::Output => chooser.bound(i),
         };
-        program.inputs.iter().enumerate().map(access).collect()
+        (0..program.inputs.len()).map(access).collect()
     }
 
     /// The access of each operand, and the store. An array has one element type, so operands in the output's binding
@@ -74,7 +69,6 @@ impl Reading {
         program: &Program,
         chooser: &Chooser<'_>,
         store: Store,
-        target: Target,
     ) -> (SmallVec<[Access; 8]>, Store) {
         let all_wide = self.of_kind(Read::Output).all(|i| chooser.plain(i).is_wide());
         let store = match store {
@@ -83,10 +77,10 @@ impl Reading {
             store => store,
         };
         let has_bodies = program.steps.iter().any(|step| step.body.is_some());
-        let access = |(i, input): (usize, &Input)| match self.0[i] {
+        let access = |i: usize| match self.0[i] {
             Read::Scalar | Read::Row => Access::Splat,
             Read::Table => Access::Lookup,
-            Read::Bound => chooser.bound(i, widest(input, target), input.dtype),
+            Read::Bound => chooser.bound(i),
             Read::Output if store == Store::Words => Access::Vector,
             read => match chooser.plain(i) {
                 Access::Splat => Access::Splat,
@@ -96,10 +90,9 @@ impl Reading {
                 _ => Access::Strided,
             },
         };
-        let mut accesses: SmallVec<[Access; 8]> = program.inputs.iter().enumerate().map(access).collect();
+        let mut accesses: SmallVec<[Access; 8]> = (0..program.inputs.len()).map(access).collect();
         if chooser.walk == Walk::Rows {
-            let width = |i: usize| if widest(&program.inputs[i], target) > LANES { 2 } else { LANES };
-            near::share(program, chooser.loops, self.of_kind(Read::Bound), width, &mut accesses);
+            near::share(program, chooser.loops, self.of_kind(Read::Bound), &mut accesses);
         }
         if store != Store::Words && self.of_kind(Read::Table).next().is_some() {
             self.looked_up_by_rows(program, chooser, &mut accesses);
@@ -149,11 +142,6 @@ impl Reading {
     pub(super) fn of_kind(&self, kind: Read) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().filter(move |&(_, &read)| read == kind).map(|(i, _)| i)
     }
-}
-
-/// The most elements of one load.
-fn widest(input: &Input, target: Target) -> usize {
-    if target.tuning.wide_words && input.dtype.size() == 4 { 2 * LANES } else { LANES }
 }
 
 /// The read-only bindings of a kernel, and the source of each operand.
@@ -268,7 +256,6 @@ impl Kernel {
             strides,
             fresh: true,
             carries: false,
-            wide_words: target.tuning.wide_words,
             faults: target.faults,
             math: target.math,
             makes: Makes::Elements,

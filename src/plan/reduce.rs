@@ -13,17 +13,16 @@ use super::makes::{Makes, Output, Phase, Reduce, Reduction, Tile, VectorAxis};
 use super::reading::{Bound, Reading};
 use super::target::Target;
 use super::tiling::{Row, vector_axis};
-use super::walk::{LANES, Together, Walk, whole};
+use super::walk::{LANES, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{ACCUMULATORS, Levels, Program, RowReduction, Value};
+use crate::ir::{Levels, Program, RowReduction, Value};
 use crate::layout::Nest;
 use crate::layout::{Axis, Layout, Shape};
-use crate::tuning::reduce::{COLUMNS, MANY, MOST_ITEMS};
 
 impl Pass {
-    /// Plans the next pass over a row-fused program, in blocks of the values that earlier passes left.
-    pub(crate) fn reduce(program: &Program, block: usize, target: Target) -> Result<Pass> {
+    /// Plans the next pass over a row-fused program.
+    pub(crate) fn reduce(program: &Program, target: Target) -> Result<Pass> {
         let Some((rows, frame)) = program.row_fused().zip(program.frame()) else {
             bail!(Kernel, "a program without rows");
         };
@@ -53,7 +52,7 @@ impl Pass {
                 (kept, before)
             }
         };
-        let (vector_axis, lane) = vector_axis(program, block, &kept, &reduced);
+        let (vector_axis, lane) = vector_axis(program, &kept, &reduced);
         let is_kept = vector_axis == VectorAxis::Kept;
         let inner = |axes: &[Axis]| -> usize { axes.iter().map(|axis| axis.length).product() };
         let out_stride = |k: usize| {
@@ -78,26 +77,19 @@ impl Pass {
 
         let walk = if vector_axis == VectorAxis::Gathered { Walk::Anywhere } else { Walk::Rows };
         let reading = Reading::of(program, Place::Fresh);
-        let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
-        let mut accesses = reading.reduced(program, &chooser, target);
+        let chooser = Chooser { loops: &loops, walk, together: None };
+        let mut accesses = reading.reduced(program, &chooser);
         let levels = program.levels();
         let text = Text { program, levels: &levels, accesses: &accesses, vector_axis };
         let mut phases = text.phases()?;
         let vectors = loops.inner().div_ceil(LANES);
         let is_linear = loops.output().has_linear_rows(1) && loops.inner().is_multiple_of(LANES);
-        // Values of the row are the same in all columns of an invocation.
-        let is_apart = |i: usize| levels.of_row.inputs()[i] && kept[lane].strides[i] != 0;
-        // At least half of the columns must exist, and rows be read in a loop.
-        let is_large = 2 * vectors >= COLUMNS && count > ACCUMULATORS;
-        let joins = is_large && is_kept && is_linear && !(0..program.inputs.len()).any(is_apart);
         let row = Row {
             vector_axis,
             count,
-            block,
             cost: phases.iter().map(|(_, cost)| *cost).max().unwrap_or(1),
             bytes: phases.iter().map(|(phase, _)| bytes(phase)).sum(),
             leaves: program.leaves_partials(),
-            columns: if joins { COLUMNS } else { 1 },
         };
         let (tile, workgroup, is_last) = row.tile(target)?;
         let (holds, words) = text.held(&phases, rows.kept);
@@ -147,18 +139,17 @@ impl Pass {
         // Vectors of rows.
         let columns = match vector_axis {
             VectorAxis::Reduced => 1,
-            VectorAxis::Kept => vectors.div_ceil(tile.columns as usize),
+            VectorAxis::Kept => vectors,
             VectorAxis::Gathered => results.div_ceil(LANES),
         };
-        let (positions, next) = if is_last { (1, None) } else { row.partials(&tile) };
+        let positions = if is_last { 1 } else { row.blocks() };
         let items = positions
             * match vector_axis {
                 VectorAxis::Reduced => results,
                 VectorAxis::Kept => results / loops.inner() * columns,
                 VectorAxis::Gathered => columns,
             };
-        let repeats = if tile.repeats { (items / MANY).clamp(1, MOST_ITEMS) } else { 1 };
-        let invocations = items.div_ceil(repeats * tile.beside as usize) * workgroup as usize;
+        let invocations = items.div_ceil(tile.beside as usize) * workgroup as usize;
         let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
         let form = describe(program, &reduce, count, positions);
         let (kernel, reads) =
@@ -168,7 +159,6 @@ impl Pass {
             Number::Count => items,
             Number::Pitch => x * workgroup as usize,
             Number::Row => count,
-            Number::Items => repeats,
             Number::Rows => results,
             Number::Columns => columns,
             Number::Positions => positions,
@@ -186,9 +176,10 @@ impl Pass {
             Output::OnePerRow => results,
             Output::Elements { .. } => all,
         };
-        let rest =
-            next.map(|block| Ok((rest(&program.shape, &rows.axes, vector_axis, positions, padded)?, block)));
-        let rest = rest.transpose()?;
+        let rest = match is_last {
+            true => None,
+            false => Some(rest(&program.shape, &rows.axes, vector_axis, positions, padded)?),
+        };
         Ok(Pass::of(program, (kernel, launch, reads, loops), (stored, count), form, rest))
     }
 }

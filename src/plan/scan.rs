@@ -1,8 +1,7 @@
 //! Scans: cumulative sums and products, tile by tile.
 //!
-//! A tile is 16, 256 or 4096 values of a run: groups of sixteen, groups of these, and so on by the contract. On a GPU
-//! an invocation has a group in registers, and the groups of a tile meet in workgroup memory. On the host's processor
-//! an invocation has a whole tile. A run of more than a tile takes three passes: the last value of each tile, a scan of
+//! A tile is 16, 256 or 4096 values of a run: groups of sixteen, groups of these, and so on by the contract. An
+//! invocation has a group in registers, and the groups of a tile meet in workgroup memory. A run of more than a tile takes three passes: the last value of each tile, a scan of
 //! these, and all values from the state before each tile. No kernel waits for another workgroup.
 
 use smallvec::SmallVec;
@@ -16,12 +15,12 @@ use super::loops::axes;
 use super::makes::{Makes, Scanned, Scanner};
 use super::reading::{Bound, Reading};
 use super::target::Target;
-use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
+use super::walk::{LANES, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{GROUP, Input, Program, ProgramKind, ScanAxis, Slot, Source};
 use crate::layout::{Axis, Layout, Nest, Shape};
-use crate::tuning::scan::{FEW, MANY, SHORT};
+use crate::tuning::scan::SHORT;
 
 /// A scan under way.
 #[derive(Clone, Debug)]
@@ -45,18 +44,12 @@ impl ScanWork {
         let element = program.element_type();
         let scanned = Scanned::Values { carried: false };
         let work = ScanWork { program: program.clone(), axis, element, levels: 3, scanned, before: 0 };
-        let (form, count) = (Form::new(&work), work.count());
-        let (along, meets) = (form.lane.is_none(), target.tuning.meets);
-        let (runs, tiles) = (form.results(), form.results() * work.tiles());
+        let (along, count) = (Form::new(&work).lane.is_none(), work.count());
         let levels = match invocations(work.element, along, target) {
             _ if count <= GROUP => 1,
-            ..16 if meets && along => 1,
-            ..256 if meets => 2,
-            _ if meets && !along => 2,
-            // Rows of runs side by side lie far apart, so short tiles are better.
-            _ if !along && runs * count > FEW => 1,
-            _ if count <= SHORT || !meets && along && tiles < MANY => 2,
-            _ => 3,
+            ..16 if along => 1,
+            256.. if along && count > SHORT => 3,
+            _ => 2,
         };
         Ok(ScanWork { levels, ..work })
     }
@@ -216,7 +209,6 @@ impl Pass {
             );
         }
         let along = form.lane.is_none();
-        let meets = target.tuning.meets && (along || work.levels > 1);
         let is_last = work.scanned == Scanned::Lasts;
         let scanner = Scanner {
             op: work.axis.op,
@@ -227,7 +219,6 @@ impl Pass {
             run: if along { form.kept.len() } else { form.kept.len() - 1 },
             whole: count.is_multiple_of(work.tile()),
             levels: work.levels,
-            meets,
         };
         let stored = if is_last { tiles } else { count };
         let loops = form.loops(program, stored);
@@ -239,8 +230,8 @@ impl Pass {
         };
         let strides = store.access().strides(loops.output(), Walk::Rows);
         let reading = Reading::of(program, Place::Fresh);
-        let chooser = Chooser { loops: &loops, walk: Walk::Rows, together: Together::Apart, vectors: 1 };
-        let mut accesses = reading.reduced(program, &chooser, target);
+        let chooser = Chooser { loops: &loops, walk: Walk::Rows, together: None };
+        let mut accesses = reading.reduced(program, &chooser);
         // One value for a tile.
         let first = program.inputs.len() - scanner.carried();
         accesses[first..].iter_mut().filter(|_| along).for_each(|access| *access = Access::Strided);
@@ -250,11 +241,8 @@ impl Pass {
         let columns = if along { 1 } else { vectors };
         let others = if along { runs } else { runs / loops.inner() };
         let items = others * tiles * columns;
-        let workgroup = match meets {
-            true => invocations(work.element, along, target).max(scanner.groups()),
-            false => REDUCE_WORKGROUP,
-        };
-        let beside = if meets { workgroup / scanner.groups() } else { workgroup };
+        let workgroup = invocations(work.element, along, target).max(scanner.groups());
+        let beside = workgroup / scanner.groups();
         let invocations = items.div_ceil(beside as usize) * workgroup as usize;
         let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
         let kept = runs * stored;
@@ -285,9 +273,9 @@ impl Pass {
 fn describe(scanner: &Scanner, count: usize, tiles: usize) -> String {
     let lanes = if scanner.along { "lanes along the run" } else { "lanes along a kept axis" };
     let tile = GROUP.pow(scanner.levels);
-    let who = match scanner.meets {
-        true => format!("{} invocations share a tile", scanner.groups()),
-        false => "an invocation has a tile".into(),
+    let who = match scanner.groups() {
+        1 => "an invocation has a tile".into(),
+        groups => format!("{groups} invocations share a tile"),
     };
     match scanner.scanned {
         Scanned::Lasts => {

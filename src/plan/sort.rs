@@ -1,5 +1,5 @@
 //! Passes of a stable radix sort. A tile of a row belongs to a workgroup, and an invocation of it has neighbouring
-//! elements. On the host's processor a tile belongs to an invocation. One pass counts the digits of each tile. A scan
+//! elements. One pass counts the digits of each tile. A scan
 //! of the counts finds where a tile's elements of each digit go: after the elements of that digit in all earlier tiles.
 //! The next pass moves them there. No kernel waits for another workgroup.
 
@@ -18,6 +18,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{KeyKind, Program, Slot};
 use crate::layout::{Axis, Nest, Shape};
+use crate::tuning::sort::{EACH, GROUP};
 
 /// The elements of a pass: rows, and the places of elements and counts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,48 +40,17 @@ pub(crate) struct Run {
     pub size: usize,
 }
 
-/// Words of workgroup memory for the tables of invocations.
-const TABLES: u32 = 4096;
-
-/// Of a tile that invocations share: the most bits of a digit, and the most elements of an invocation. It counts them in two
-/// words, by four bits for each digit.
-const MOST_BITS: u32 = 4;
-const MOST_COUNTED: u32 = 8;
-
 impl Sorter {
     /// A pass over digits of some bits, of elements of a type, for an adapter.
     pub(crate) fn new(dtype: DType, digit: u32, target: Target) -> Sorter {
-        let [_, group, each] = target.tuning.sort;
         let (kind, words) = (KeyKind::of(dtype), (dtype.size() / size_of::<u32>()) as u32);
-        let meets = target.tuning.meets;
-        // An invocation's own table has a fraction of its tile's elements.
-        let (each, group) = match meets {
-            true => (each.min(MOST_COUNTED), group.max(1 << MOST_BITS)),
-            false => (each << digit.max(8), group.min(TABLES >> digit)),
-        };
-        let group = group.min(target.workgroup);
-        Sorter { kind, words, digit, group, each, meets, by_row: false, moved: None }
-    }
-
-    /// The most bits of a digit.
-    pub(crate) fn most_bits(target: Target) -> u32 {
-        let most = target.tuning.sort[0];
-        if target.tuning.meets { most.min(MOST_BITS) } else { most }
+        let group = GROUP.min(target.workgroup);
+        Sorter { kind, words, digit, group, each: EACH, by_row: false, moved: None }
     }
 
     /// Elements of a tile.
     pub(crate) fn tile(&self) -> usize {
-        (self.each * if self.meets { self.group } else { 1 }) as usize
-    }
-
-    /// Whether an invocation moves elements by four truth values of a word at a time, in a tile of its own.
-    pub(crate) fn selects(&self) -> bool {
-        !self.meets && self.kind == KeyKind::Bool
-    }
-
-    /// The words that a load of a binding has. The elements of four truth values are loaded at once.
-    fn width(&self, number: usize) -> usize {
-        if self.selects() && self.reads_indices() && number == 1 { LANES } else { 1 }
+        (self.each * self.group) as usize
     }
 }
 
@@ -90,24 +60,21 @@ impl Plan {
         let tiles = run.length.div_ceil(sorter.tile());
         let count = run.rows * tiles;
         let elements = run.rows * run.length;
-        let invocations = if sorter.meets { count * sorter.group as usize } else { count };
-        let [x, y] = workgroups(&Shape::from([elements]), invocations, sorter.group, target)?;
+        let shape = Shape::from([elements]);
+        let [x, y] = workgroups(&shape, count * sorter.group as usize, sorter.group, target)?;
         let axis = Axis { length: elements, strides: SmallVec::from_slice(&[1]) };
         let loops = Nest::of(std::iter::once(0), std::iter::once(&axis));
         let words = sorter.words as usize * usize::from(sorter.reads_values());
         let stored = sorter.stored();
         let moved = words + usize::from(sorter.reads_indices()) + stored;
-        let nothing =
-            Program::of_steps([elements].into(), DType::U32, Vec::new(), Vec::new(), SmallVec::new());
-        let binding = |number: usize| Binding { dtype: DType::U32, width: sorter.width(number) };
-        let bindings = (0..reads.len()).map(binding).collect();
+        let nothing = Program::of_steps(shape, DType::U32, Vec::new(), Vec::new(), SmallVec::new());
+        let bindings = vec![Binding { dtype: DType::U32, width: 1 }; reads.len()];
         let bound = Bound { bindings, slots: reads, origins: SmallVec::new() };
         let walk = (Walk::Flat, Store::Lanes, SmallVec::new());
         let (kernel, reads) = Kernel::assemble(&nothing, bound, &[], &loops, walk, target);
         let kernel = Kernel {
             workgroup: [sorter.group, 1],
             vectors: sorter.each.div_ceil(LANES as u32),
-            wide_words: false,
             makes: Makes::Sort(sorter),
             ..kernel
         };

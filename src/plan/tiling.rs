@@ -2,8 +2,7 @@
 //!
 //! The contract adds up a block in 64 accumulators, each of which takes every 64th value, and halves them. If lanes lie
 //! along the row, a vector holds four accumulators, so a block has sixteen vectors of them. Otherwise each accumulator
-//! is a vector. An invocation has one or a few. On a GPU those of a block meet in workgroup memory. On the host's
-//! processor one invocation has all of a block, a few after another, or leaves partial results for another pass.
+//! is a vector. An invocation has one or a few, and those of a block meet in workgroup memory.
 
 use smallvec::SmallVec;
 
@@ -13,9 +12,7 @@ use super::walk::{LANES, REDUCE_WORKGROUP};
 use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, BLOCK, Program};
 use crate::layout::Axis;
-use crate::tuning::reduce::{
-    FEW, IN_FLIGHT, MOST_BLOCKS, MOST_COST, MOST_HELD, MOST_HELD_COST, OF_LINE, SHORTEST,
-};
+use crate::tuning::reduce::{FEW, IN_FLIGHT, MOST_COST, MOST_HELD, MOST_HELD_COST, OF_LINE, SHORTEST};
 
 /// The data for a tile.
 #[derive(Clone, Copy, Debug)]
@@ -23,25 +20,16 @@ pub(super) struct Row {
     pub vector_axis: VectorAxis,
     /// Values of a row.
     pub count: usize,
-    /// Values of a block, after the earlier passes.
-    pub block: usize,
     /// The cost of an element, in additions.
     pub cost: usize,
     /// Bytes of the values that an invocation accumulates at once.
     pub bytes: usize,
     /// Whether a pass may leave partial results.
     pub leaves: bool,
-    /// Neighbouring vectors at a place in the row that one invocation may have.
-    pub columns: usize,
 }
 
 /// The axis of the lanes: the one that fits the most tensors, if it is long enough. With the number of a kept axis.
-pub(super) fn vector_axis(
-    program: &Program,
-    block: usize,
-    kept: &[Axis],
-    reduced: &[Axis],
-) -> (VectorAxis, usize) {
+pub(super) fn vector_axis(program: &Program, kept: &[Axis], reduced: &[Axis]) -> (VectorAxis, usize) {
     let tensors: SmallVec<[usize; 8]> =
         (0..program.inputs.len()).filter(|&i| program.inputs[i].source.is_memory()).collect();
     let score = |axis: &Axis| {
@@ -53,7 +41,7 @@ pub(super) fn vector_axis(
     let mut best = None;
     let whole =
         matches!(reduced, [_]) || reduced.last().is_some_and(|axis| axis.length.is_multiple_of(LANES));
-    if let Some(axis) = reduced.last().filter(|_| whole && block >= LANES) {
+    if let Some(axis) = reduced.last().filter(|_| whole) {
         let count: usize = reduced.iter().map(|axis| axis.length).product();
         if is_long(count) {
             best = Some((score(axis), VectorAxis::Reduced, 0));
@@ -75,11 +63,12 @@ impl Row {
 
     /// Vectors of a block, or of a shorter row.
     fn vectors(&self) -> usize {
-        self.count.min(self.block).div_ceil(self.width())
+        self.count.min(BLOCK).div_ceil(self.width())
     }
 
-    fn blocks(&self) -> usize {
-        self.count.div_ceil(self.block)
+    /// Blocks of a row. A pass that does not reduce the whole row leaves a partial result of each.
+    pub(super) fn blocks(&self) -> usize {
+        self.count.div_ceil(BLOCK)
     }
 
     /// The tile of a pass, the invocations of a workgroup, and whether the pass reduces the whole row and leaves no
@@ -91,33 +80,25 @@ impl Row {
             _ => ACCUMULATORS / self.width(),
         };
         let is_affordable = |own: usize| own == 1 || own * self.cost <= MOST_COST;
-        let (is_gpu, is_along) = (target.tuning.meets, self.vector_axis == VectorAxis::Reduced);
+        let is_along = self.vector_axis == VectorAxis::Reduced;
         let is_short = self.vectors() <= FEW;
         let mut own = match accumulators {
             // A short row has few invocations, whose loads are still whole cache lines.
-            few if is_gpu && is_along && is_short && is_affordable(few.div_ceil(OF_LINE)) => {
-                few.div_ceil(OF_LINE)
-            }
-            _ if is_gpu && is_along => 1,
+            few if is_along && is_short && is_affordable(few.div_ceil(OF_LINE)) => few.div_ceil(OF_LINE),
+            _ if is_along => 1,
             // One invocation adds up a few by itself.
             few if few <= FEW && is_affordable(few) => few,
-            // Four are a short text, and a pass across rows leaves at most a fourth.
+            // Four are a short text.
             many => many.min(LANES),
         };
         let blocks = self.blocks().next_power_of_two();
         loop {
             let lanes = accumulators / own;
-            let meets = lanes > 1 && is_gpu;
-            let left = if is_gpu || is_along || !self.leaves { 1 } else { lanes };
-            let most = match (meets, is_along) {
-                // If lanes lie across rows, passes of blocks keep more invocations busy.
-                (_, false) if self.leaves => 1,
-                (false, true) if self.leaves => MOST_BLOCKS,
-                _ => target.workgroup as usize / if meets { lanes } else { 1 },
-            };
-            let is_all = blocks <= most && left == 1;
+            // If lanes lie across rows, passes of blocks keep more invocations busy.
+            let most = if self.leaves && !is_along { 1 } else { target.workgroup as usize / lanes };
+            let is_all = blocks <= most;
             if !is_all && !self.leaves {
-                if own < accumulators && meets {
+                if own < accumulators {
                     own *= 2;
                     continue;
                 }
@@ -128,7 +109,8 @@ impl Row {
                 );
             }
             let blocks = if is_all { blocks } else { 1 };
-            let group = if meets { lanes * blocks } else { 1 };
+            let group = lanes * blocks;
+            let meets = group > 1;
             let widest =
                 if meets && (is_short || !is_along) { target.workgroup } else { REDUCE_WORKGROUP } as usize;
             let fits = |size: &usize| !meets || size * self.bytes <= target.shared as usize;
@@ -137,22 +119,22 @@ impl Row {
             let Some(workgroup) = { sizes }.find(fits) else {
                 // Fewer invocations share more.
                 own *= 2;
+                if own > accumulators {
+                    bail!(
+                        Limit,
+                        "rows of {} values need more workgroup memory than the {} bytes of the adapter: evaluate them in slices",
+                        self.count,
+                        target.shared
+                    );
+                }
                 continue;
             };
-            let has_columns =
-                !is_all && !meets && own * self.columns <= FEW && is_affordable(own * self.columns);
-            let columns = if has_columns { self.columns } else { 1 };
             let tile = Tile {
                 accumulators: accumulators as u32,
                 own: own as u32,
-                block: (self.block / self.width()) as u32,
+                block: (BLOCK / self.width()) as u32,
                 blocks: blocks as u32,
-                meets,
-                left: left as u32,
-                // Neighbouring columns are read side by side.
-                repeats: !is_gpu && self.vector_axis != VectorAxis::Kept,
                 beside: (workgroup / group) as u32,
-                columns: columns as u32,
             };
             return Ok((tile, workgroup as u32, is_all));
         }
@@ -163,8 +145,7 @@ impl Row {
     pub(super) fn held(&self, tile: &Tile, words: usize, cost: usize) -> Option<u32> {
         let iterations = self.vectors().div_ceil(tile.accumulators as usize).next_power_of_two();
         let vectors = iterations * tile.own as usize;
-        let has_all = words > 0 && (tile.meets || tile.blocks * tile.turns() == 1);
-        (has_all && vectors * words <= MOST_HELD && vectors * cost <= MOST_HELD_COST)
+        (words > 0 && vectors * words <= MOST_HELD && vectors * cost <= MOST_HELD_COST)
             .then_some(iterations as u32)
     }
 
@@ -173,29 +154,14 @@ impl Row {
     pub(super) fn unroll(&self, tile: &Tile, cost: usize) -> (u32, bool) {
         let (accumulators, own) = (tile.accumulators as usize, tile.own as usize);
         let iterations = self.vectors().div_ceil(accumulators).next_power_of_two();
-        // An invocation that shares nothing runs on the host's processor, which reorders loads itself.
-        let fits = |n: &usize| *n == 1 || tile.meets && n * own <= IN_FLIGHT && n * own * cost <= MOST_COST;
+        let fits = |n: &usize| *n == 1 || n * own <= IN_FLIGHT && n * own * cost <= MOST_COST;
         let unroll = [8, 4, 2, 1].into_iter().filter(|&n| n <= iterations).find(fits).unwrap_or(1);
-        // Rows with fewer values than accumulators share the kernel of longer ones, if the pass leaves partial results.
-        let is_part = tile.left > 1 && self.vectors() < accumulators;
-        (unroll as u32, iterations > unroll || is_part)
+        (unroll as u32, iterations > unroll)
     }
 
     /// Whether some loads of invocations lie past the end of the row, where loops end.
     pub(super) fn is_masked(&self, tile: &Tile, (unroll, is_loop): (u32, bool)) -> bool {
         let together = self.width() * (tile.accumulators * unroll) as usize;
         !self.count.is_multiple_of(together) || !is_loop && tile.blocks as usize > self.blocks()
-    }
-
-    /// Partial results of a row after a pass, and values of a block of these.
-    pub(super) fn partials(&self, tile: &Tile) -> (usize, Option<usize>) {
-        match tile.left as usize {
-            1 => (self.blocks(), Some(BLOCK)),
-            // A shorter last block leaves as many.
-            left => {
-                let last = self.count - (self.blocks() - 1) * self.block;
-                ((self.blocks() - 1) * left + last.min(left), Some(left))
-            }
-        }
     }
 }

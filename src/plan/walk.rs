@@ -28,17 +28,6 @@ pub(crate) enum Walk {
     Anywhere,
 }
 
-/// The rows that an invocation computes together since one load serves all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Together {
-    /// None.
-    Apart,
-    /// Four rows, for a transposed operand that is loaded by tiles.
-    Tiles,
-    /// All rows, for an operand that has them side by side.
-    Interleaved,
-}
-
 /// How elements lie in the 32-bit words of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Packing {

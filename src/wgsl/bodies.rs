@@ -53,7 +53,7 @@ impl<'a> Bodies<'a> {
 
     /// The function of the products that random numbers are made of.
     fn products(&self) -> &'static str {
-        let has_wide = self.kernel.wide_words || !self.kernel.faults.products;
+        let has_wide = !self.kernel.faults.products;
         if has_wide { "wide" } else { "narrow" }
     }
 

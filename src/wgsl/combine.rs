@@ -34,7 +34,7 @@ struct Component {
 
 /// The place of a vector of an invocation: the `k`th of its accumulator `i`, from the first one's.
 pub(super) fn place(tile: &Tile, first: &str, (k, i): (u32, u32)) -> String {
-    match k * tile.accumulators + i / tile.columns * tile.lanes() {
+    match k * tile.accumulators + i * tile.lanes() {
         0 => first.to_string(),
         offset => format!("{first} + {offset}u"),
     }
@@ -203,18 +203,16 @@ impl Emitter<'_> {
         values: &Values,
         phase: &Phase,
         tile: &Tile,
-        indent: &str,
         element: impl Fn((u32, u32), &str) -> String,
     ) {
         let n = &values.suffix;
-        let mut deeper = indent.to_string();
+        let deeper = if phase.is_loop { "        " } else { "    " };
         let at = if phase.is_loop { "at".to_string() } else { format!("begin{n}") };
         if phase.is_loop {
             let identities = values.of(values.components().into_iter().map(|own| own.identity));
-            (0..tile.all()).for_each(|i| line!(self.text, "{indent}var a{n}_{i} = {identities};"));
+            (0..tile.own).for_each(|i| line!(self.text, "    var a{n}_{i} = {identities};"));
             let step = phase.unroll * tile.accumulators;
-            line!(self.text, "{indent}for (var at = begin{n}; at < end{n}; at += {step}u) {{");
-            deeper.push_str("    ");
+            line!(self.text, "    for (var at = begin{n}; at < end{n}; at += {step}u) {{");
         }
         let vectors = || phase.vectors(tile);
         // Loads come before the additions that need them, unless they would take too many registers.
@@ -232,13 +230,13 @@ impl Emitter<'_> {
             }
         }
         if phase.is_loop {
-            line!(self.text, "{indent}}}");
+            line!(self.text, "    }}");
         }
-        let mut half = tile.all() / 2;
-        while half >= tile.columns {
+        let mut half = tile.own / 2;
+        while half > 0 {
             for i in 0..half {
                 let both = values.combined(&format!("a{n}_{i}"), &format!("a{n}_{}", i + half));
-                line!(self.text, "{indent}a{n}_{i} = {both};");
+                line!(self.text, "    a{n}_{i} = {both};");
             }
             half /= 2;
         }
@@ -287,43 +285,10 @@ impl Emitter<'_> {
     }
 
     /// Combines the four lanes of `v` to one value, which each lane then has.
-    pub(super) fn across_lanes(&mut self, values: &Values, indent: &str, v: &str) {
+    pub(super) fn across_lanes(&mut self, values: &Values, v: &str) {
         for turned in ["zwxy", "yxwz"] {
             let other = values.components().into_iter().map(|own| format!("{v}.{}.{turned}", own.name));
-            line!(self.text, "{indent}{v} = {};", values.combined(v, &values.of(other)));
+            line!(self.text, "    {v} = {};", values.combined(v, &values.of(other)));
         }
-    }
-
-    /// Combines an invocation's values by halving, in an order in which each is computed just after its partner. `each`
-    /// declares the value with number `index`.
-    pub(super) fn by_halves(
-        &mut self,
-        values: &Values,
-        indent: &str,
-        (all, index): (&str, &str),
-        count: u32,
-        each: impl FnOnce(&mut Self, &str, &str),
-    ) {
-        let identities = values.of(values.components().into_iter().map(|own| own.identity));
-        let (own, turn, halves) = (format!("own_{all}"), format!("turn_{index}"), count.ilog2());
-        line!(self.text, "{indent}var {all} = {identities};");
-        (0..halves).for_each(|k| line!(self.text, "{indent}var held{k}_{all} = {identities};"));
-        line!(self.text, "{indent}for (var {turn} = 0u; {turn} < {count}u; {turn}++) {{");
-        // The bits of the turn, from last to first.
-        let bits = (0..halves).map(|k| format!("((({turn} >> {k}u) & 1u) << {}u)", halves - 1 - k));
-        line!(self.text, "{indent}    let {index} = {};", bits.collect::<Vec<_>>().join(" | "));
-        each(self, &format!("{indent}    "), &own);
-        for k in 0..halves {
-            let deeper = format!("{indent}{}", "    ".repeat(k as usize + 1));
-            line!(self.text, "{deeper}if (({turn} & {}u) == 0u) {{", 1 << k);
-            line!(self.text, "{deeper}    held{k}_{all} = {own};");
-            line!(self.text, "{deeper}}} else {{");
-            line!(self.text, "{deeper}    {own} = {};", values.combined(&format!("held{k}_{all}"), &own));
-        }
-        line!(self.text, "{indent}{}{all} = {own};", "    ".repeat(halves as usize + 1));
-        for k in (0..halves).rev() {
-            line!(self.text, "{indent}{}}}", "    ".repeat(k as usize + 1));
-        }
-        line!(self.text, "{indent}}}");
     }
 }

@@ -1,4 +1,4 @@
-//! Kernels of products of matrices. An invocation has some rows and some vectors of columns, and adds up their products
+//! Kernels of products of matrices. An invocation has some rows and a vector of columns, and adds up their products
 //! in sequence: those of a chunk, and the sums of chunks, in the order of [`CHUNK`]. Invocations of a workgroup share
 //! loads, or each loads its own.
 
@@ -30,12 +30,11 @@ impl Emitter<'_> {
     pub(super) fn contract(&mut self, contract: &Contract) -> Result<()> {
         let element = self.kernel.value_type(self.kernel.results[0]);
         self.factor(contract, 0, "row")?;
-        self.factor(contract, 1, if contract.fours { "column" } else { "x" })?;
+        self.factor(contract, 1, "x")?;
         self.arithmetic(element);
         self.store_vector(contract, element)?;
         self.head_of_tile(contract, element);
-        let (rows, vectors) = (0..contract.rows, 0..contract.vectors);
-        let sums = || rows.clone().flat_map(|row| vectors.clone().map(move |v| format!("{row}_{v}")));
+        let sums = || (0..contract.rows).map(|row| format!("{row}_0"));
         let zero = format!("{}()", lanes(element));
         // Once, as drivers load it again in each turn otherwise.
         match self.fence(element) {
@@ -59,7 +58,6 @@ impl Emitter<'_> {
         }
         match contract.shares {
             true => self.shared_products(contract, element),
-            false if contract.fours => self.products_by_four(contract, element),
             false => self.own_products(contract),
         }
         for own in sums().filter(|_| !contract.is_chunk) {
@@ -74,23 +72,19 @@ impl Emitter<'_> {
 
     /// Stores the sums, a row in each iteration, so that drivers compile the steps and the stores of one row.
     fn store_rows(&mut self, contract: &Contract) {
-        let (batch, vectors) = (Emitter::batch(contract, ""), 0..contract.vectors);
+        let batch = Emitter::batch(contract, "");
         let name = if contract.is_chunk { "sum" } else { "total" };
-        let own = |row: u32| vectors.clone().map(move |v| format!("value{v} = {name}{row}_{v};"));
         line!(self.text, "    let own_rows = min({}u, p.rows - min(row0, p.rows));", contract.rows);
         line!(self.text, "    for (var row = 0u; row < own_rows; row += 1u) {{");
-        own(0).for_each(|value| line!(self.text, "        var {value}"));
+        line!(self.text, "        var value0 = {name}0_0;");
         if contract.rows > 1 {
             line!(self.text, "        switch row {{");
             for row in 1..contract.rows {
-                let values: Vec<String> = own(row).collect();
-                line!(self.text, "            case {row}u: {{ {} }}", values.join(" "));
+                line!(self.text, "            case {row}u: {{ value0 = {name}{row}_0; }}");
             }
             line!(self.text, "            default: {{}}\n        }}");
         }
-        for v in vectors {
-            line!(self.text, "        store({batch}row0 + row, x{v}, value{v});");
-        }
+        line!(self.text, "        store({batch}row0 + row, x0, value0);");
         line!(self.text, "    }}");
     }
 
@@ -118,9 +112,6 @@ impl Emitter<'_> {
         if of.contains(&"k") {
             line!(self.text, "    let c{} = {};", contract.axis, wide("k".into()));
         }
-        if of.contains(&"column") {
-            line!(self.text, "    let c{} = column;", self.kernel.rank - 1);
-        }
         if of.contains(&"x") {
             self.lanes_before("p.columns");
             if is_vector {
@@ -130,8 +121,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The function of a factor: an element of a row in all lanes, or a vector of columns; or four elements along the
-    /// products, of a row or of a column.
+    /// The function of a factor: an element of a row in all lanes, or a vector of columns.
     fn factor(&mut self, contract: &Contract, i: usize, of: &str) -> Result<()> {
         let (kernel, result) = (self.kernel, self.kernel.results[i]);
         let vector = lanes(kernel.value_type(result));
@@ -205,7 +195,7 @@ impl Emitter<'_> {
         };
         if kernel.store == Store::Vector {
             let result = encode(element, &narrow(element, result));
-            let result = pack(element, kernel.wide_words, result);
+            let result = pack(element, result);
             let at = self.stored_at(kernel.rank - 1, ["x"]);
             line!(self.text, "    if (first < p.columns) {{ result[{at}] = {result}; }}");
             line!(self.text, "}}\n");
@@ -237,7 +227,7 @@ impl Emitter<'_> {
         Ok(self.value(result, 0))
     }
 
-    /// The entry point, and the rows and vectors of columns of an invocation.
+    /// The entry point, and the rows and the vector of columns of an invocation.
     fn head_of_tile(&mut self, contract: &Contract, element: DType) {
         let [y, x] = contract.sides;
         for (i, side) in contract.sides.iter().enumerate().filter(|_| contract.shares) {
@@ -256,35 +246,27 @@ impl Emitter<'_> {
         // Whoever shares loads needs the first row alone.
         let (rows, own) = (contract.rows, if contract.shares { 1 } else { contract.rows });
         line!(self.text, "    let first_row = down * {}u;", y * rows);
-        line!(self.text, "    let first_x = across * {}u;", x * contract.vectors);
+        line!(self.text, "    let first_x = across * {x}u;");
         for row in 0..own {
             line!(self.text, "    let row{row} = first_row + local / {x}u * {rows}u + {row}u;");
         }
-        for v in 0..contract.vectors {
-            line!(self.text, "    let x{v} = first_x + local % {x}u + {}u;", v * x);
-        }
+        line!(self.text, "    let x0 = first_x + local % {x}u + 0u;");
     }
 
     /// Adds the products of a row, where `a` is a vector of one element, to its sums.
-    fn products(&mut self, contract: &Contract, row: u32, [a, b]: [&str; 2], indent: &str) {
-        for v in 0..contract.vectors {
-            let sum = format!("sum{row}_{v}");
-            let product = self.call("multiplied", [a, &format!("{b}{v}")]);
-            line!(self.text, "{indent}{sum} = {};", self.call("added", [&sum, &product]));
-        }
+    fn products(&mut self, row: u32, factors: [&str; 2], indent: &str) {
+        let (sum, product) = (format!("sum{row}_0"), self.call("multiplied", factors));
+        line!(self.text, "{indent}{sum} = {};", self.call("added", [&sum, &product]));
     }
 
     /// Each invocation loads its own factors. Missing rows and columns repeat the last.
     fn own_products(&mut self, contract: &Contract) {
         let batch = Emitter::batch(contract, "");
         line!(self.text, "        for (var k = first; k < end; k += 1u) {{");
-        for v in 0..contract.vectors {
-            let x = format!("min(x{v}, (p.columns - 1u) / {LANES}u)");
-            line!(self.text, "            let b{v} = factor1({batch}{x}, k);");
-        }
+        line!(self.text, "            let b0 = factor1({batch}min(x0, (p.columns - 1u) / {LANES}u), k);");
         for row in 0..contract.rows {
             line!(self.text, "            let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);");
-            self.products(contract, row, [&format!("a{row}"), "b"], "            ");
+            self.products(row, [&format!("a{row}"), "b0"], "            ");
         }
         line!(self.text, "        }}");
     }
@@ -297,30 +279,6 @@ impl Emitter<'_> {
             true => format!("{k} * {side}u + (({place}) ^ ({k} & {}u))", side.min(8) - 1),
             false => format!("{k} * {side}u + {place}"),
         }
-    }
-
-    /// The same with four products for each load of a factor.
-    fn products_by_four(&mut self, contract: &Contract, element: DType) {
-        let (batch, vector, k) = (Emitter::batch(contract, ""), lanes(element), format!("k / {LANES}u"));
-        line!(self.text, "        for (var k = first; k < end; k += {LANES}u) {{");
-        for v in 0..contract.vectors {
-            for lane in 0..LANES {
-                let column = format!("min(x{v} * {LANES}u + {lane}u, p.columns - 1u)");
-                line!(self.text, "            let column{v}_{lane} = factor1({batch}{column}, {k});");
-            }
-            for c in "xyzw".chars() {
-                let all = [0, 1, 2, 3].map(|lane| format!("column{v}_{lane}.{c}"));
-                line!(self.text, "            let b{c}{v} = {vector}({});", all.join(", "));
-            }
-        }
-        for row in 0..contract.rows {
-            line!(self.text, "            let a{row} = factor0({batch}min(row{row}, p.rows - 1u), {k});");
-            for c in "xyzw".chars() {
-                let a = format!("{vector}(a{row}.{c})");
-                self.products(contract, row, [&a, &format!("b{c}")], "            ");
-            }
-        }
-        line!(self.text, "        }}");
     }
 
     /// Invocations of a workgroup load some products' factors for all rows and columns of their tile, and read them
@@ -373,8 +331,8 @@ impl Emitter<'_> {
             line!(self.text, "                let a{turn} = shared0[{a}];");
             line!(self.text, "                let b{turn}_0 = shared1[{b}];");
             for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
-                let factors = [format!("{vector}(a{turn}.{c})"), format!("b{turn}_")];
-                self.products(contract, row, factors.each_ref().map(String::as_str), "                ");
+                let factors = [format!("{vector}(a{turn}.{c})"), format!("b{turn}_0")];
+                self.products(row, factors.each_ref().map(String::as_str), "                ");
             }
         }
         line!(self.text, "            }}");

@@ -45,63 +45,46 @@ impl Emitter<'_> {
     }
 
     /// `i`, the number of each vector; and, if an address follows the axes, the coordinates `c0`, `c1`, ... of each
-    /// lane. A vector past the end repeats the last.
+    /// lane.
     fn flat_coordinates(&mut self) {
         let kernel = self.kernel;
         let first = self.suffix(0);
-        let apart = kernel.apart();
-        let step = if apart == 1 { String::new() } else { format!(" * {apart}u") };
-        line!(self.text, "    let i{first} = (id.y * p.pitch + id.x){step};");
+        line!(self.text, "    let i{first} = (id.y * p.pitch + id.x);");
         line!(self.text, "    if (i{first} >= p.vectors) {{ return; }}");
-        for vector in 1..apart {
-            let own = self.suffix(vector);
-            line!(self.text, "    let i{own} = min(i{first} + {vector}u, p.vectors - 1u);");
-        }
-        for vector in (0..kernel.vectors).filter(|_| kernel.needs_coordinates()) {
-            let own = self.suffix(vector);
+        if kernel.needs_coordinates() {
             if kernel.carries {
-                self.carry(vector);
-                continue;
+                return self.carry();
             }
             // Lanes past the end repeat the last element, so that every address exists.
-            let lane = format!("i{own} * {LANES}u + vec4<u32>(0u, 1u, 2u, 3u)");
-            line!(self.text, "    let lane{own} = min({lane}, vec4<u32>(p.count - 1u));");
-            self.divide(format!("lane{own}"), kernel.rank, vector);
+            let lane = format!("i * {LANES}u + vec4<u32>(0u, 1u, 2u, 3u)");
+            line!(self.text, "    let lane = min({lane}, vec4<u32>(p.count - 1u));");
+            self.divide("lane", kernel.rank);
         }
     }
 
     /// The coordinates of lanes, by division, on the axes before `end` that an address follows.
-    fn divide(&mut self, mut rest: String, end: usize, vector: u32) {
-        let (outermost, own) = (self.kernel.outermost(), self.suffix(vector));
+    fn divide(&mut self, index: &str, end: usize) {
+        let (outermost, mut rest) = (self.kernel.outermost(), index.to_string());
         for axis in (outermost.max(1)..end).rev() {
             let quotients = format!("quotients({rest}, p.factor{axis}, p.shift{axis})");
-            line!(self.text, "    let q{axis}{own} = {quotients};");
+            line!(self.text, "    let q{axis} = {quotients};");
             if self.kernel.follows(axis) {
-                line!(self.text, "    let c{axis}{own} = {rest} - q{axis}{own} * p.len{axis};");
+                line!(self.text, "    let c{axis} = {rest} - q{axis} * p.len{axis};");
             }
-            rest = format!("q{axis}{own}");
+            rest = format!("q{axis}");
         }
         if outermost == 0 {
-            line!(self.text, "    let c0{own} = {rest};");
+            line!(self.text, "    let c0 = {rest};");
         }
     }
 
-    /// `i` as along a flat walk. The coordinate along a row is the same in all bands. A vector past the end repeats the
-    /// first.
+    /// `i` as along a flat walk. The coordinate along a row is the same in all bands.
     fn band_coordinates(&mut self) {
         let kernel = self.kernel;
-        let (inner, first) = (kernel.rank - 1, self.suffix(0));
-        let step = if kernel.vectors == 1 { String::new() } else { format!(" * {}u", kernel.vectors) };
-        line!(self.text, "    let band{first} = (id.z * p.pitch + id.y){step};");
-        line!(self.text, "    let i{first} = band{first} * p.band_vectors + id.x;");
-        line!(self.text, "    if ((id.x >= p.band_vectors) | (i{first} >= p.vectors)) {{ return; }}");
-        for vector in 1..kernel.vectors {
-            let own = self.suffix(vector);
-            let next = format!("band{first} + {vector}u");
-            let exists = format!("({next}) * p.band_vectors + id.x < p.vectors");
-            line!(self.text, "    let band{own} = select(band{first}, {next}, {exists});");
-            line!(self.text, "    let i{own} = band{own} * p.band_vectors + id.x;");
-        }
+        let inner = kernel.rank - 1;
+        line!(self.text, "    let band = (id.z * p.pitch + id.y);");
+        line!(self.text, "    let i = band * p.band_vectors + id.x;");
+        line!(self.text, "    if ((id.x >= p.band_vectors) | (i >= p.vectors)) {{ return; }}");
         if !kernel.needs_coordinates() {
             return;
         }
@@ -113,50 +96,41 @@ impl Emitter<'_> {
         line!(self.text, "    let at = id.x * {LANES}u + vec4<u32>(0u, 1u, 2u, 3u);");
         line!(self.text, "    let r = {};", [1, 2, 3].map(begun).join("\n        + "));
         line!(self.text, "    let c{inner} = at - r * p.len{inner};");
-        for vector in (0..kernel.vectors).filter(|_| kernel.outermost() < inner) {
-            let own = self.suffix(vector);
+        if kernel.outermost() < inner {
             // Lanes past the end stay in the last row.
-            let row = format!("min(band{own} * p.band_rows + r, vec4<u32>(p.rows - 1u))");
-            line!(self.text, "    let row{own} = {row};");
-            self.divide(format!("row{own}"), inner, vector);
+            line!(self.text, "    let row = min(band * p.band_rows + r, vec4<u32>(p.rows - 1u));");
+            self.divide("row", inner);
         }
     }
 
-    /// The coordinates of the first vector's lane 0 by division, and those of all other lanes by a carry.
-    fn carry(&mut self, vector: u32) {
+    /// The coordinates of lane 0 by division, and those of the other lanes by a carry.
+    fn carry(&mut self) {
         let inner = self.kernel.rank - 1;
         let outermost = self.kernel.outermost();
-        let (first, own) = (self.suffix(0), self.suffix(vector));
-        let mut rest = format!("(i{first} * {LANES}u)");
+        let mut rest = format!("(i * {LANES}u)");
         for axis in (outermost.max(1)..=inner).rev() {
-            if vector == 0 {
-                line!(self.text, "    let q{axis} = quotient({rest}, p.factor{axis}, p.shift{axis});");
-                line!(self.text, "    let b{axis} = {rest} - q{axis} * p.len{axis};");
-            }
+            line!(self.text, "    let q{axis} = quotient({rest}, p.factor{axis}, p.shift{axis});");
+            line!(self.text, "    let b{axis} = {rest} - q{axis} * p.len{axis};");
             rest = format!("q{axis}");
         }
         let mut next = "vec4<u32>(0u, 1u, 2u, 3u)".to_string();
-        if vector > 0 {
-            next = format!("(i{own} - i{first}) * {LANES}u + {next}");
-        }
         for axis in (outermost.max(1)..=inner).rev() {
             let length = format!("vec4<u32>(p.len{axis})");
-            line!(self.text, "    let t{axis}{own} = b{axis} + {next};");
+            line!(self.text, "    let t{axis} = b{axis} + {next};");
             if self.kernel.follows(axis) {
                 // One of both is the coordinate. The other is negative, or too large.
-                line!(self.text, "    let c{axis}{own} = min(t{axis}{own}, t{axis}{own} - {length});");
+                line!(self.text, "    let c{axis} = min(t{axis}, t{axis} - {length});");
             }
-            next = format!("select(vec4<u32>(0u), vec4<u32>(1u), t{axis}{own} >= {length})");
+            next = format!("select(vec4<u32>(0u), vec4<u32>(1u), t{axis} >= {length})");
         }
         if outermost > 0 {
             return;
         }
         // Lanes past the end keep the last index.
-        line!(self.text, "    let c0{own} = min({rest} + {next}, vec4<u32>(p.len0 - 1u));");
+        line!(self.text, "    let c0 = min({rest} + {next}, vec4<u32>(p.len0 - 1u));");
     }
 
-    /// `first` on the innermost axis is the element of lane 0, in vector `id.x`. The other coordinates are scalars. A
-    /// vector past the end repeats a row of its invocation.
+    /// `first` on the innermost axis is the element of lane 0, in vector `id.x`. The other coordinates are scalars.
     fn row_coordinates(&mut self) {
         let kernel = self.kernel;
         let inner = kernel.rank - 1;
@@ -165,27 +139,16 @@ impl Emitter<'_> {
         let row = if kernel.rank == 2 { "id.z * p.pitch + id.y" } else { "id.y" };
         let first = self.suffix(0);
         line!(self.text, "    let first = id.x * {}u;", LANES as u32 * kernel.joined());
-        let is_apart = kernel.has_rows_apart();
-        let (step, end) = match is_apart {
-            true => ("p.row_step".to_string(), "p.first_rows".to_string()),
-            false => (format!("{}u", kernel.apart()), format!("p.len{rows}")),
-        };
-        match kernel.apart() {
+        match kernel.rows() {
             1 => line!(self.text, "    let c{rows}{first} = {row};"),
-            _ if row == "id.y" => line!(self.text, "    let c{rows}{first} = id.y * {step};"),
-            _ => line!(self.text, "    let c{rows}{first} = ({row}) * {step};"),
+            step if row == "id.y" => line!(self.text, "    let c{rows}{first} = id.y * {step}u;"),
+            step => line!(self.text, "    let c{rows}{first} = ({row}) * {step}u;"),
         }
-        line!(self.text, "    if ((first >= p.len{inner}) | (c{rows}{first} >= {end})) {{ return; }}");
-        for vector in 1..kernel.apart() {
+        line!(self.text, "    if ((first >= p.len{inner}) | (c{rows}{first} >= p.len{rows})) {{ return; }}");
+        // An invocation has all rows, so none lies past the end.
+        for vector in 1..kernel.rows() {
             let own = self.suffix(vector);
-            if is_apart {
-                // Another invocation may already have stored a repeated row, which is read here.
-                let next = format!("c{rows}{first} + {vector}u * p.rows_apart");
-                let next = format!("select(c{rows}{first}, {next}, {next} < p.len{rows})");
-                line!(self.text, "    let c{rows}{own} = {next};");
-            } else {
-                line!(self.text, "    let c{rows}{own} = min(c{rows}{first} + {vector}u, p.len{rows} - 1u);");
-            }
+            line!(self.text, "    let c{rows}{own} = min(c{rows}{first} + {vector}u, p.len{rows} - 1u);");
         }
         // Outer coordinates, by division from rank 4 on.
         self.divide_out("id.z", false, (0..rows).rev().map(Coordinate::axis).collect());

@@ -3,7 +3,7 @@
 
 use super::emitter::Emitter;
 use super::text::{EACH, line, result};
-use super::types::{encode, join, lanes, pack, pack_pair, packed, unpack};
+use super::types::{encode, join, lanes, pack, packed, unpack};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{Body, ByValue, Op, Step, Value, numbered};
@@ -80,32 +80,15 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores the results of all vectors. A vector past the end stores the last row's or vector's results again, unless
-    /// an operand would give it other elements.
+    /// Stores the results of all vectors.
     fn stores(&mut self) {
         let kernel = self.kernel;
         if kernel.joined() > 1 {
             (0..kernel.results.len()).for_each(|i| self.store_joined(i));
             return;
         }
-        let is_safe = kernel.operands.iter().all(|operand| operand.access.is_safe_to_repeat(kernel.walk))
-            && !kernel.shares_rows();
-        let guard = match kernel.walk {
-            _ if is_safe => None,
-            Walk::Rows => Some((format!("c{}_0", kernel.rank - 2), format!("p.len{}", kernel.rank - 2))),
-            _ => Some(("i_0".into(), "p.vectors".into())),
-        };
         for vector in 0..kernel.vectors {
-            let guard = guard.as_ref().filter(|_| vector > 0);
-            if let Some((first, end)) = guard {
-                line!(self.text, "    if ({first} + {vector}u < {end}) {{");
-            }
-            for i in 0..kernel.results.len() {
-                self.store(i, vector);
-            }
-            if guard.is_some() {
-                line!(self.text, "    }}");
-            }
+            (0..kernel.results.len()).for_each(|i| self.store(i, vector));
         }
     }
 
@@ -229,7 +212,7 @@ impl Emitter<'_> {
     fn store_joined(&mut self, i: usize) {
         let dtype = self.kernel.value_type(self.kernel.results[i]);
         let parts: Vec<String> =
-            (0..self.kernel.vectors).map(|vector| pack(dtype, false, self.raw(i, vector))).collect();
+            (0..self.kernel.vectors).map(|vector| pack(dtype, self.raw(i, vector))).collect();
         let at = self.vector(Role::Out, 0);
         line!(self.text, "    {}[{at}] = {};", result(i), join(dtype, &parts));
     }
@@ -244,22 +227,17 @@ impl Emitter<'_> {
                 let base = self.base(Role::Out, vector, Some("id.x * 2u".into()));
                 line!(self.text, "    let {at} = {base};");
             }
-            let [low, high] =
-                ["xy", "zw"].map(|two| pack_pair(dtype, self.kernel.wide_words, format!("{value}.{two}")));
-            line!(self.text, "    {result}[{at}] = {low};");
+            line!(self.text, "    {result}[{at}] = {value}.xy;");
             let exists = format!("first + 2u < p.len{}", self.kernel.rank - 1);
-            line!(self.text, "    if ({exists}) {{ {result}[{at} + 1u] = {high}; }}");
+            line!(self.text, "    if ({exists}) {{ {result}[{at} + 1u] = {value}.zw; }}");
             return;
         }
         if self.kernel.store != Store::Lanes {
             let word = format!("{result}[{}]", self.vector(Role::Out, vector));
             if self.kernel.store == Store::Words {
-                value = format!(
-                    "select({}, {value}, member)",
-                    unpack(dtype, self.kernel.wide_words, word.clone())
-                );
+                value = format!("select({}, {value}, member)", unpack(dtype, word.clone()));
             }
-            let value = pack(dtype, self.kernel.wide_words, value);
+            let value = pack(dtype, value);
             line!(self.text, "    {word} = {value};");
             return;
         }

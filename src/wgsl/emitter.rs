@@ -23,9 +23,8 @@ fn shared(kernel: &Kernel) -> ByValue<bool> {
     let operand = |(i, operand): (usize, &Operand)| match (kernel.walk, operand.access) {
         _ if kernel.vectors == 1 || operand.origin == Origin::Scalar => true,
         _ if kernel.joined() > 1 => operand.access == Access::Splat,
-        (_, Access::Tile | Access::Interleaved) => false,
+        (_, Access::Interleaved) => false,
         (Walk::Rows, _) => !follows(i, kernel.rank - 2),
-        (Walk::Bands, Access::Strided | Access::Lookup) => !(0..kernel.rank - 1).any(|axis| follows(i, axis)),
         (_, access) => access == Access::Splat,
     };
     let operands = kernel.operands.iter().enumerate().map(operand);
@@ -53,16 +52,12 @@ impl<'a> Emitter<'a> {
         format!("v{}{suffix}", self.number(value))
     }
 
-    /// The entry point of an invocation whose workgroup has a tile of elements, or that has one itself, and `number`,
-    /// the tile's.
-    pub(super) fn numbered_tile(&mut self, group: u32, meets: bool) {
+    /// The entry point of an invocation whose workgroup has a tile of elements, and `number`, the tile's.
+    pub(super) fn numbered_tile(&mut self, group: u32) {
         line!(self.text, "@compute @workgroup_size({group})");
         let local = "@builtin(local_invocation_index) local: u32";
         line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
-        match meets {
-            true => line!(self.text, "    let number = id.y * p.pitch + id.x;"),
-            false => line!(self.text, "    let number = (id.y * p.pitch + id.x) * {group}u + local;"),
-        }
+        line!(self.text, "    let number = id.y * p.pitch + id.x;");
         line!(self.text, "    if (number >= p.count) {{ return; }}");
     }
 }

@@ -22,7 +22,6 @@ impl Emitter<'_> {
     pub(super) fn load_rows(&mut self, i: usize, operand: &Operand) -> Result<()> {
         match (operand.origin, operand.access) {
             (Origin::Binding(binding), Access::Interleaved) => self.interleaved(i, operand, binding),
-            (Origin::Binding(binding), Access::Tile) => self.tile(i, operand, binding),
             (Origin::Binding(_) | Origin::Output, Access::Joined { .. }) => {
                 let word = format!("{}[{}]", array_of(operand.origin), self.vector(Role::In(i), 0));
                 line!(self.text, "    let t{i} = {word};");
@@ -40,22 +39,8 @@ impl Emitter<'_> {
         let base = self.sum(&name, outer);
         for k in 0..kernel.vectors {
             let word = format!("in{binding}[{base} + id.x * {}u + {k}u]", kernel.vectors);
-            let vector = unpack(operand.dtype, kernel.wide_words, word);
+            let vector = unpack(operand.dtype, word);
             line!(self.text, "    let t{i}_{k} = {vector};");
-        }
-    }
-
-    /// Loads of four columns by four rows, a column at a time: `t0_x` is the first of operand 0.
-    fn tile(&mut self, i: usize, operand: &Operand, binding: usize) {
-        let kernel = self.kernel;
-        let (inner, rows) = (kernel.rank - 1, kernel.rank - 2);
-        let name = self.path_name(Role::In(i));
-        let outer = (0..rows).filter_map(|axis| self.term(Role::In(i), axis, 0));
-        let base = self.sum(&name, outer.chain([format!("(c{rows}_0 >> 2u)")]));
-        for c in "xyzw".chars() {
-            let word = format!("in{binding}[{base} + lane.{c} * p.{name}_stride{inner}]");
-            let vector = unpack(operand.dtype, kernel.wide_words, word);
-            line!(self.text, "    let t{i}_{c} = {vector};");
         }
     }
 
@@ -65,7 +50,7 @@ impl Emitter<'_> {
         match self.kernel.walk {
             Walk::Rows if axis == inner => "lane".into(),
             Walk::Rows if axis + 1 < inner => format!("c{axis}"),
-            _ if self.kernel.apart() == 1 && self.kernel.makes != Makes::Elements => format!("c{axis}"),
+            _ if self.kernel.rows() == 1 && self.kernel.makes != Makes::Elements => format!("c{axis}"),
             Walk::Bands if axis == inner => format!("c{axis}"),
             _ => format!("c{axis}{}", self.suffix(vector)),
         }
@@ -73,10 +58,7 @@ impl Emitter<'_> {
 
     /// The term of an axis in the addresses of a tensor.
     pub(super) fn term(&self, of: Role, axis: usize, vector: u32) -> Option<String> {
-        let coordinate = match of {
-            Role::In(i) if self.kernel.operands[i].access == Access::Along => format!("c{axis}"),
-            _ => self.coordinate(axis, vector),
-        };
+        let coordinate = self.coordinate(axis, vector);
         match self.kernel.stride(of, axis) {
             Stride::Zero => None,
             Stride::One => Some(coordinate),
@@ -143,24 +125,15 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads the vectors around the elements of a shifted operand, and takes these. Neighbouring vectors share one.
-    fn shifted(&mut self, i: usize, operand: &Operand, binding: usize, vector: u32) -> String {
+    /// Loads the two vectors around the elements of a shifted operand, and takes these.
+    fn shifted(&mut self, i: usize, operand: &Operand, binding: usize) -> String {
         let name = self.path_name(Role::In(i));
-        let word = |k: u32, at: &str| {
-            let word = format!("in{binding}[p.{name}_offset + {at}]");
-            format!("    let w{i}_{k} = {};", unpack(operand.dtype, self.kernel.wide_words, word))
-        };
-        let flat = self.kernel.walk == Walk::Flat;
-        let first = if flat { vector } else { 2 * vector };
-        let at = if flat { format!("i{}", self.suffix(0)) } else { format!("i{}", self.suffix(vector)) };
-        if !flat || vector == 0 {
-            line!(self.text, "{}", word(first, &at));
+        for (k, next) in ["", " + 1u"].into_iter().enumerate() {
+            let word = format!("in{binding}[p.{name}_offset + i{next}]");
+            line!(self.text, "    let w{i}_{k} = {};", unpack(operand.dtype, word));
         }
-        let next = if flat { vector + 1 } else { 1 };
-        line!(self.text, "{}", word(first + 1, &format!("{at} + {next}u")));
-        let (low, high) = (format!("w{i}_{first}"), format!("w{i}_{}", first + 1));
-        let (half, rest) = (format!("h{i}_{vector}"), format!("p.{name}_rest"));
-        let [half, all] = taken(operand.dtype, [&low, &high], &half, &rest);
+        let [low, high] = [format!("w{i}_0"), format!("w{i}_1")];
+        let [half, all] = taken(operand.dtype, [&low, &high], &format!("h{i}_0"), &format!("p.{name}_rest"));
         line!(self.text, "    {half}");
         all
     }
@@ -175,25 +148,14 @@ impl Emitter<'_> {
         (step, first): (u32, u32),
     ) -> String {
         let own = self.value(Value::Input(i as u32), vector);
-        let per_load = (operand.access.width() / LANES) as u32;
-        let index = self.index(vector);
-        let more = if step == per_load { index } else { format!("{index} * {}u", step / per_load) };
+        let more = format!("{} * {step}u", self.index(vector));
         let base = self.base(Role::In(i), vector, Some(more));
         line!(self.text, "    let at_{own} = {base};");
-        let wide_words = self.kernel.wide_words;
-        for k in 0..operand.access.loads().into() {
+        for k in 0..operand.access.loads() {
             let word = format!("in{binding}[at_{own} + {k}u]");
-            if per_load == 1 {
-                line!(self.text, "    let w_{own}_{k} = {};", unpack(operand.dtype, wide_words, word));
-                continue;
-            }
-            line!(self.text, "    let d_{own}_{k} = {word};");
-            for (vector, half) in (2 * k..).zip(["xy", "zw"]) {
-                let word = unpack(operand.dtype, wide_words, format!("d_{own}_{k}.{half}"));
-                line!(self.text, "    let w_{own}_{vector} = {word};");
-            }
+            line!(self.text, "    let w_{own}_{k} = {};", unpack(operand.dtype, word));
         }
-        every(operand.dtype, &format!("w_{own}_"), LANES as u32, step, first)
+        every(operand.dtype, &format!("w_{own}_"), step, first)
     }
 
     /// Loads an operand for a vector. A table is loaded by its lookups.
@@ -212,17 +174,12 @@ impl Emitter<'_> {
                 format!("vec4<i32>(({}) * {LANES}u + vec4<u32>(0u, 1u, 2u, 3u))", self.vector(of, vector))
             }
             (Origin::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, vector, None)),
-            (_, Access::Tile) => {
-                let turned = "xyzw".chars().nth(vector as usize).unwrap_or('x');
-                let column = |c| format!("t{i}_{c}.{turned}");
-                format!("{}({})", lanes(dtype), ['x', 'y', 'z', 'w'].map(column).join(", "))
-            }
             (_, Access::Joined { .. }) => {
                 let word = format!("t{i}.{}", joined_part(dtype, vector));
-                decode(dtype, unpack(dtype, self.kernel.wide_words, word))
+                decode(dtype, unpack(dtype, word))
             }
             (_, Access::Interleaved) => {
-                decode(dtype, every(dtype, &format!("t{i}_"), LANES as u32, self.kernel.vectors, vector))
+                decode(dtype, every(dtype, &format!("t{i}_"), self.kernel.vectors, vector))
             }
             (Origin::Binding(binding), Access::Stepped { step, first, .. }) => {
                 decode(dtype, self.stepped(i, operand, binding, vector, (step.into(), first.into())))
@@ -230,9 +187,7 @@ impl Emitter<'_> {
             (Origin::Binding(_), Access::Near { .. }) => {
                 decode(dtype, self.near(dtype, operand.access, vector))
             }
-            (Origin::Binding(binding), Access::Shifted) => {
-                decode(dtype, self.shifted(i, operand, binding, vector))
-            }
+            (Origin::Binding(binding), Access::Shifted) => decode(dtype, self.shifted(i, operand, binding)),
             (Origin::Output, Access::Stepped { .. } | Access::Shifted) => {
                 bail!(Kernel, "{:?} of the output's own binding", operand.access)
             }
@@ -241,13 +196,8 @@ impl Emitter<'_> {
                 let word = |at: &str| format!("{array}[{at}]");
                 let at = format!("at_{own}");
                 let raw = match (access, packed(dtype)) {
-                    (Access::Along, _) => {
-                        let terms = (0..self.kernel.rank).filter_map(|axis| self.term(of, axis, vector));
-                        let at = self.sum(&self.path_name(of), terms);
-                        unpack(dtype, self.kernel.wide_words, word(&at))
-                    }
                     (Access::Vector | Access::Backward, _) => {
-                        let vector = unpack(dtype, self.kernel.wide_words, word(&self.vector(of, vector)));
+                        let vector = unpack(dtype, word(&self.vector(of, vector)));
                         if access == Access::Backward { format!("{vector}.wzyx") } else { vector }
                     }
                     (Access::Splat, None) => {
@@ -283,7 +233,7 @@ impl Emitter<'_> {
             Access::LookupRow => {
                 let indices = indices.map(|index| format!("{index}.x"));
                 let word = format!("{}[{at}]", binding(self.kernel, i)?);
-                let found = decode(operand.dtype, unpack(operand.dtype, self.kernel.wide_words, word));
+                let found = decode(operand.dtype, unpack(operand.dtype, word));
                 (address(i, operand, self.vector(of, vector), "u32", indices), found)
             }
             _ => by_lanes(self.kernel, i, (self.addresses(of, vector), &at), indices)?,

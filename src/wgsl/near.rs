@@ -2,7 +2,7 @@
 
 use super::emitter::Emitter;
 use super::text::line;
-use super::types::{compute, raw_lanes, unpack, unpack_pair};
+use super::types::{raw_lanes, unpack};
 use crate::dtype::DType;
 use crate::ir::Value;
 use crate::plan::{Access, LANES, Operand, Role, Stride};
@@ -19,11 +19,11 @@ pub(super) fn taken(dtype: DType, [low, high]: [&str; 2], half: &str, rest: &str
     ]
 }
 
-/// Four elements, `step` apart from element `first` on, of vectors of `width` elements. Their names are `prefix` and a number.
-pub(super) fn every(dtype: DType, prefix: &str, width: u32, step: u32, first: u32) -> String {
+/// Four elements, `step` apart from element `first` on, of vectors. Their names are `prefix` and a number.
+pub(super) fn every(dtype: DType, prefix: &str, step: u32, first: u32) -> String {
     let element = |lane: u32| {
         let at = first + lane * step;
-        format!("{prefix}{}.{}", at / width, ["x", "y", "z", "w"][(at % width) as usize])
+        format!("{prefix}{}.{}", at / LANES as u32, ["x", "y", "z", "w"][at as usize % LANES])
     };
     format!("{}({})", raw_lanes(dtype), [0, 1, 2, 3].map(element).join(", "))
 }
@@ -32,8 +32,8 @@ impl Emitter<'_> {
     /// Loads all rows that a leader and its neighbours read: `w0_1_2` is the third load of the second row of leader 0. Loads
     /// are aligned if rows are whole loads apart. Else they begin where the leader's row begins.
     pub(super) fn near_rows(&mut self, i: usize, operand: &Operand, binding: usize) {
-        let Access::Near { step, width, whole, .. } = operand.access else { return };
-        let (step, width) = (u32::from(step), u32::from(width));
+        let Access::Near { step, whole, .. } = operand.access else { return };
+        let step = u32::from(step);
         let kernel = self.kernel;
         let (of, rows, axis) = (Role::In(i), kernel.rows_near(i), kernel.rank - 2);
         let spread = (rows.end() - rows.start()) as u32;
@@ -50,21 +50,17 @@ impl Emitter<'_> {
                     self.row_near(axis, row, *rows.start(), spread, vectors)
                 )),
             };
-            let (place, apart) = if whole { ("id.x", LANES as u32 / width * step) } else { ("first", step) };
-            let along = if apart == 1 { place.to_string() } else { format!("{place} * {apart}u") };
+            let place = if whole { "id.x" } else { "first" };
+            let along = if step == 1 { place.to_string() } else { format!("{place} * {step}u") };
             let outer = (0..axis).filter_map(|axis| self.term(of, axis, 0));
             let base = self.sum(&name, outer.chain(term).chain([along]));
             let at = format!("at_w{i}_{row}");
             line!(self.text, "    let {at} = {base};");
             // The last load of a row may lie past the end of memory, where no lane needs it.
             let load = |k: u32| {
-                let at = if whole { at.clone() } else { format!("({at} >> {}u)", width.ilog2()) };
+                let at = if whole { at.clone() } else { format!("({at} >> {}u)", LANES.ilog2()) };
                 let at = if k == 0 { at } else { format!("min({at} + {k}u, p.{name}_last)") };
-                let word = format!("in{binding}[{at}]");
-                match width {
-                    2 => unpack_pair(operand.dtype, kernel.wide_words, word),
-                    _ => unpack(operand.dtype, kernel.wide_words, word),
-                }
+                unpack(operand.dtype, format!("in{binding}[{at}]"))
             };
             if whole {
                 for k in taken_of {
@@ -78,11 +74,6 @@ impl Emitter<'_> {
             for k in first..=last {
                 let [low, high] = [k, k + 1].map(|k| format!("t{i}_{row}_{k}"));
                 let own = format!("w{i}_{row}_{k}");
-                if width == 2 {
-                    let next = format!("vec2<{}>({low}.y, {high}.x)", compute(operand.dtype));
-                    line!(self.text, "    let {own} = select({low}, {next}, ({at} & 1u) != 0u);");
-                    continue;
-                }
                 let [half, all] = taken(operand.dtype, [&low, &high], &format!("h{i}_{row}_{k}"), &at);
                 line!(self.text, "    {half}");
                 line!(self.text, "    let {own} = {all};");
@@ -92,7 +83,7 @@ impl Emitter<'_> {
 
     /// The number of an invocation's vectors that rows are loaded for.
     fn vectors_near(&self, i: usize) -> u32 {
-        if self.shared[Value::Input(i as u32)] { 1 } else { self.kernel.apart() }
+        if self.shared[Value::Input(i as u32)] { 1 } else { self.kernel.rows() }
     }
 
     /// The loads of a row that hold elements of an operand.
@@ -100,14 +91,12 @@ impl Emitter<'_> {
         let (start, vectors) = (*self.kernel.rows_near(i).start(), self.vectors_near(i));
         let mut loads = Vec::new();
         for other in &self.kernel.operands {
-            if let Access::Near { leader, step, first, down, width, .. } = other.access
+            if let Access::Near { leader, step, first, down, .. } = other.access
                 && usize::from(leader) == i
                 && row.checked_sub((i32::from(down) - start) as u32).is_some_and(|vector| vector < vectors)
             {
-                loads.extend(
-                    (0..LANES as u32)
-                        .map(|lane| (u32::from(first) + lane * u32::from(step)) / u32::from(width)),
-                );
+                let lanes = LANES as u32;
+                loads.extend((0..lanes).map(|lane| (u32::from(first) + lane * u32::from(step)) / lanes));
             }
         }
         loads.sort_unstable();
@@ -133,9 +122,9 @@ impl Emitter<'_> {
 
     /// The vector of an operand, from these loads.
     pub(super) fn near(&self, dtype: DType, access: Access, vector: u32) -> String {
-        let Access::Near { leader, step, first, down, width, .. } = access else { return String::new() };
+        let Access::Near { leader, step, first, down, .. } = access else { return String::new() };
         let down = (i32::from(down) - self.kernel.rows_near(leader.into()).start()) as u32;
         let row = if self.shared[Value::Input(leader.into())] { 0 } else { vector } + down;
-        every(dtype, &format!("w{leader}_{row}_"), width.into(), step.into(), first.into())
+        every(dtype, &format!("w{leader}_{row}_"), step.into(), first.into())
     }
 }

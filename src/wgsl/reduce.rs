@@ -4,7 +4,7 @@
 use super::combine::{Values, place};
 use super::coordinates::Coordinate;
 use super::emitter::Emitter;
-use super::rows::{declared, end_of_row, named, numbered};
+use super::rows::{declared, end_of_row, named};
 use super::text::{EACH, line};
 use super::types::{lanes, narrow};
 use crate::dtype::DType;
@@ -22,7 +22,7 @@ impl Emitter<'_> {
         for (number, (phase, values)) in phases.iter().enumerate() {
             self.values(values)?;
             self.element(reduce, number, phase, values)?;
-            if reduce.tile.meets {
+            if reduce.tile.meets() {
                 self.declare_shared(values);
             }
         }
@@ -43,15 +43,6 @@ impl Emitter<'_> {
             }
         }
         line!(self.text, "}}");
-        if reduce.tile.repeats {
-            line!(self.text, "\n@compute @workgroup_size({})", self.kernel.workgroup[0]);
-            line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{");
-            line!(self.text, "    p = words;");
-            line!(self.text, "    let first = (id.y * p.pitch + id.x) * p.items;");
-            line!(self.text, "    let end = min(first + p.items, p.count);");
-            line!(self.text, "    for (var item = first; item < end; item++) {{ reduce(item); }}");
-            line!(self.text, "}}");
-        }
         Ok(())
     }
 
@@ -113,21 +104,16 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The entry point, or the function of an `item`; and the place of an invocation: its `item`, its number in a group,
-    /// `member`, and the coordinates of its row and block.
+    /// The entry point, and the place of an invocation: its `item`, its number in a group, `member`, and the coordinates of
+    /// its row and block.
     fn reduce_head(&mut self, reduce: &Reduce) {
         let (tile, workgroup) = (reduce.tile, self.kernel.workgroup[0]);
-        if tile.repeats {
-            line!(self.text, "fn reduce(item: u32) {{");
-        } else {
-            line!(self.text, "@compute @workgroup_size({workgroup})");
-            let local = if tile.meets { ", @builtin(local_invocation_index) local: u32" } else { "" };
-            line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>{local}) {{");
-            line!(self.text, "    let i = id.y * p.pitch + id.x;");
-        }
+        line!(self.text, "@compute @workgroup_size({workgroup})");
+        let local = if tile.meets() { ", @builtin(local_invocation_index) local: u32" } else { "" };
+        line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>{local}) {{");
+        line!(self.text, "    let i = id.y * p.pitch + id.x;");
         let beside = tile.beside;
-        match (tile.meets, reduce.vector_axis) {
-            (false, _) if tile.repeats => {}
+        match (tile.meets(), reduce.vector_axis) {
             (false, _) => {
                 line!(self.text, "    if (i >= p.count) {{ return; }}");
                 line!(self.text, "    let item = i;");
@@ -148,8 +134,7 @@ impl Emitter<'_> {
         }
         let mut places = Vec::new();
         if reduce.vector_axis != VectorAxis::Reduced {
-            let name = if tile.columns > 1 { "columns" } else { "x" };
-            places.push(Coordinate::of(name, "columns"));
+            places.push(Coordinate::of("x", "columns"));
         }
         if reduce.output == Output::Partials {
             places.push(Coordinate::of("position", "positions"));
@@ -161,13 +146,6 @@ impl Emitter<'_> {
             places.extend(kept());
         }
         self.divide_out("item", false, places);
-        if tile.columns > 1 {
-            line!(self.text, "    let x = columns * {}u;", tile.columns);
-            for column in 1..tile.columns {
-                // Missing rows repeat the last.
-                line!(self.text, "    let {} = min(x + {column}u, p.vectors - 1u);", numbered("x", column));
-            }
-        }
         if is_gathered {
             line!(self.text, "    let element_index = min(x * {LANES}u + {EACH}, vec4<u32>(p.rows - 1u));");
             self.divide_out("element_index", true, kept().collect());
@@ -193,7 +171,7 @@ impl Emitter<'_> {
         let given = self.given(reduce, &needs);
         for (k, i) in phase.vectors(&reduce.tile) {
             let at = place(&reduce.tile, &format!("begin{number}"), (k, i));
-            let before = named(&given, &needs.held((k, i)), 0);
+            let before = named(&given, &needs.held((k, i)));
             line!(self.text, "    let h{number}_{k}_{i} = hold{number}({before}{at});");
         }
     }
@@ -204,77 +182,50 @@ impl Emitter<'_> {
         let needs = self.needs(reduce, Some(number), phase.values());
         let given = self.given(reduce, &needs);
         let element = |vector: (u32, u32), at: &str| {
-            let column = vector.1 % tile.columns;
-            format!("element{number}({}{at})", named(&given, &needs.held(vector), column))
+            format!("element{number}({}{at})", named(&given, &needs.held(vector)))
         };
         let is_along = reduce.vector_axis == VectorAxis::Reduced;
         let (block, own) = (tile.block, format!("f{number}"));
         // Where lanes lie across rows, members of a group have neighbouring rows beside them.
         let (lanes, apart) = (tile.lanes(), if is_along { 1 } else { tile.beside });
         let is_partial = reduce.output == Output::Partials;
-        if tile.meets && tile.blocks > 1 && number == 0 {
+        if tile.blocks > 1 && number == 0 {
             line!(self.text, "    let lane_of = member % {lanes}u;");
             line!(self.text, "    let block = member / {lanes}u;");
         }
         // The block that an invocation reads, and its first vector there.
-        let of_block = match tile.left {
-            _ if !is_partial => (tile.blocks > 1).then(|| "block".to_string()),
-            1 => Some("position".into()),
-            left => Some(format!("(position >> {}u)", left.ilog2())),
+        let of_block = match is_partial {
+            true => Some("position"),
+            false => (tile.blocks > 1).then_some("block"),
         };
-        let lane = if tile.meets && tile.blocks == 1 {
-            Some("member".to_string())
-        } else if tile.meets || tile.turns() > 1 {
-            Some("lane_of".into())
-        } else {
-            (tile.left > 1).then(|| format!("(position & {}u)", tile.left - 1))
-        };
-        let end = match (&of_block, end_of_row(reduce)) {
+        let lane = tile.meets().then_some(if tile.blocks == 1 { "member" } else { "lane_of" });
+        let end = match (of_block, end_of_row(reduce)) {
             (Some(of_block), end) => format!("min(({of_block} + 1u) * {block}u, {end})"),
             (None, end) => end,
         };
-        let begin = of_block.map(|of_block| format!("{of_block} * {block}u")).into_iter().chain(lane.clone());
-        let begin = begin.collect::<Vec<_>>().join(" + ");
+        let begin = of_block.map(|of_block| format!("{of_block} * {block}u"));
+        let begin = begin.into_iter().chain(lane.map(str::to_string)).collect::<Vec<_>>().join(" + ");
         let begin = if begin.is_empty() { "0u" } else { &begin };
-        // An invocation's vectors of a block.
-        let turn = |emitter: &mut Self, indent: &str, own: &str| {
-            line!(emitter.text, "{indent}let begin{number} = {begin};");
-            if phase.is_loop {
-                line!(emitter.text, "{indent}let end{number} = {end};");
-            }
-            if needs.holder == Some(number) {
-                emitter.held(reduce, number);
-            }
-            emitter.accumulate(values, phase, &tile, indent, element);
-            for column in 0..tile.columns {
-                line!(emitter.text, "{indent}var {} = a{number}_{column};", numbered(own, column));
-            }
-        };
-        let accumulate = |emitter: &mut Self, indent: &str, own: &str| match tile.turns() {
-            1 => turn(emitter, indent, own),
-            turns => emitter.by_halves(values, indent, (own, "lane_of"), turns, turn),
-        };
-        if !is_partial && !tile.meets && tile.blocks > 1 {
-            self.by_halves(values, "    ", (&own, "block"), tile.blocks, |emitter, indent, own| {
-                accumulate(emitter, indent, own);
-                if is_along {
-                    emitter.across_lanes(values, indent, own);
-                }
-            });
-        } else {
-            accumulate(self, "    ", &own);
-            if let Some(lane) = lane.filter(|_| tile.meets) {
-                self.meet(values, &own, &lane, (lanes, apart));
-            }
-            if is_along {
-                self.across_lanes(values, "    ", &own);
-            }
+        line!(self.text, "    let begin{number} = {begin};");
+        if phase.is_loop {
+            line!(self.text, "    let end{number} = {end};");
         }
-        if tile.meets && tile.blocks > 1 {
+        if needs.holder == Some(number) {
+            self.held(reduce, number);
+        }
+        self.accumulate(values, phase, &tile, element);
+        line!(self.text, "    var {own} = a{number}_0;");
+        if let Some(lane) = lane {
+            self.meet(values, &own, lane, (lanes, apart));
+        }
+        if is_along {
+            self.across_lanes(values, &own);
+        }
+        if tile.blocks > 1 {
             self.meet(values, &own, "block", (tile.blocks, lanes * apart));
         }
         let is_last = number + 1 == reduce.phases.len() && reduce.output == Output::OnePerRow;
-        if tile.meets && !is_partial && !is_last {
+        if tile.meets() && !is_partial && !is_last {
             let place = if apart == 1 { "member".into() } else { format!("member * {apart}u") };
             self.share(values, &own, &place);
         }

@@ -27,19 +27,10 @@ pub(super) fn declared(given: &[(String, String)]) -> String {
     given.iter().map(|(name, of)| format!("{name}: {of}, ")).collect()
 }
 
-/// Their arguments, before others, for a column of an invocation.
-pub(super) fn named(given: &[(String, String)], held: &str, column: u32) -> String {
-    let name = |name: &str| match name {
-        "held" => held.to_string(),
-        "x" => numbered("x", column),
-        name => name.to_string(),
-    };
-    given.iter().map(|(own, _)| format!("{}, ", name(own))).collect()
-}
-
-/// The name of a column's value.
-pub(super) fn numbered(name: &str, column: u32) -> String {
-    if column == 0 { name.into() } else { format!("{name}_{column}") }
+/// Their arguments, before others.
+pub(super) fn named(given: &[(String, String)], held: &str) -> String {
+    let name = |own: &str| if own == "held" { format!("{held}, ") } else { format!("{own}, ") };
+    given.iter().map(|(own, _)| name(own)).collect()
 }
 
 /// The end of a row, in vectors along it or in values.

@@ -24,17 +24,13 @@ impl Emitter<'_> {
         }
         self.joining(scanner)?;
         self.stored(scanner);
-        if scanner.meets {
+        if scanner.along || scanner.levels > 1 {
             let (of, workgroup) = (lanes(scanner.element), self.kernel.workgroup[0]);
             let size = if scanner.along { workgroup * VECTORS as u32 } else { workgroup };
             line!(self.text, "var<workgroup> shared_values: array<{of}, {size}>;\n");
         }
         self.scan_head(scanner);
-        if scanner.meets {
-            self.group_each(scanner)
-        } else {
-            self.tile_each(scanner)
-        }
+        self.group_each(scanner);
         line!(self.text, "}}");
         Ok(())
     }
@@ -139,7 +135,7 @@ impl Emitter<'_> {
         match kernel.store {
             _ if scanner.along && is_last => line!(self.text, "    result[{row}] = value;"),
             Store::Vector => {
-                let value = pack(scanner.stored_type(), kernel.wide_words, "value".into());
+                let value = pack(scanner.stored_type(), "value".into());
                 line!(self.text, "    result[{row} + {x}] = {value};");
             }
             _ => {
@@ -158,24 +154,19 @@ impl Emitter<'_> {
     fn scan_head(&mut self, scanner: &Scanner) {
         let (workgroup, groups) = (self.kernel.workgroup[0], scanner.groups());
         line!(self.text, "@compute @workgroup_size({workgroup})");
-        let local = if scanner.meets { ", @builtin(local_invocation_index) local: u32" } else { "" };
-        line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>{local}) {{");
+        let local = "@builtin(local_invocation_index) local: u32";
+        line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>, {local}) {{");
         line!(self.text, "    let i = id.y * p.pitch + id.x;");
-        if scanner.meets {
-            let beside = workgroup / groups;
-            // Neighbours have neighbouring groups of a run, or neighbouring runs.
-            let (group, tile) = match scanner.along {
-                true => (format!("local % {groups}u"), format!("local / {groups}u")),
-                false => (format!("local / {beside}u"), format!("local % {beside}u")),
-            };
-            line!(self.text, "    let tiles = i / {workgroup}u * {beside}u;");
-            line!(self.text, "    let group = {group};");
-            line!(self.text, "    let own_item = tiles + {tile};");
-            self.tile_at(scanner, "own_item", "");
-        } else {
-            line!(self.text, "    if (i >= p.count) {{ return; }}");
-            self.tile_at(scanner, "i", "");
-        }
+        let beside = workgroup / groups;
+        // Neighbours have neighbouring groups of a run, or neighbouring runs.
+        let (group, tile) = match scanner.along {
+            true => (format!("local % {groups}u"), format!("local / {groups}u")),
+            false => (format!("local / {beside}u"), format!("local % {beside}u")),
+        };
+        line!(self.text, "    let tiles = i / {workgroup}u * {beside}u;");
+        line!(self.text, "    let group = {group};");
+        line!(self.text, "    let own_item = tiles + {tile};");
+        self.tile_at(scanner, "own_item", "");
         let identity = constant(scanner.element, "p.identity0");
         let identity = if scanner.along { format!("({identity}).x") } else { identity };
         line!(self.text, "    let identity = {identity};");

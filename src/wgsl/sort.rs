@@ -1,7 +1,6 @@
 //! Kernels of a radix sort: they count the digits of a tile, or move its elements. Elements are loaded as they lie, and
 //! their digits are kept in workgroup memory. There each invocation counts the digits of neighbouring elements, and
-//! finds how many equal digits come before its own. On the host's processor each invocation has a tile and a table of
-//! its own, and goes through the tile from begin to end.
+//! finds how many equal digits come before its own.
 
 use super::emitter::Emitter;
 use super::text::line;
@@ -82,97 +81,60 @@ impl Pass<'_> {
 
 impl Emitter<'_> {
     pub(super) fn sort(&mut self, sorter: &Sorter) {
-        let Sorter { digit, group, meets, .. } = *sorter;
-        let (digits, tile, selects) = (1_u32 << digit, sorter.tile(), sorter.selects());
+        let Sorter { digit, group, .. } = *sorter;
+        let (digits, tile) = (1_u32 << digit, sorter.tile());
         let mut inputs = (0..).map(|i| format!("in{i}"));
         let mut input =
             |is_read: bool| if is_read { inputs.next().unwrap_or_default() } else { String::new() };
         let [values, indices, offsets] =
             [sorter.reads_values(), sorter.reads_indices(), sorter.moved.is_some()].map(&mut input);
         let pass = Pass { sorter, values, indices, offsets, digits };
-        if !selects {
-            let counts = if meets { group * digits / 2 } else { group * digits };
-            line!(self.text, "var<workgroup> counts: array<u32, {counts}>;");
+        line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits / 2);
+        line!(self.text, "var<workgroup> sums: array<u32, {group}>;");
+        if sorter.moved.is_some() {
+            line!(self.text, "var<workgroup> bases: array<u32, {digits}>;");
+            // The digit of each element and how many equal ones its invocation has before it, then its destination.
+            line!(self.text, "var<workgroup> places: array<u32, {tile}>;");
         }
-        if meets {
-            line!(self.text, "var<workgroup> sums: array<u32, {group}>;");
-            if sorter.moved.is_some() {
-                line!(self.text, "var<workgroup> bases: array<u32, {digits}>;");
-                // The digit of each element and how many equal ones its invocation has before it, then its destination.
-                line!(self.text, "var<workgroup> places: array<u32, {tile}>;");
-            }
-            line!(self.text, "");
-            // Words of workgroup memory lie in 32 banks. Invocations that each read the first of `each` words would meet in a
-            // few banks, so the words are exchanged within `each`.
-            line!(self.text, "fn apart(i: u32, each: u32) -> u32 {{");
-            line!(self.text, "    return i ^ ((i >> 5u) & (each - 1u));\n}}\n");
+        line!(self.text, "");
+        // Words of workgroup memory lie in 32 banks. Invocations that each read the first of `each` words would meet in a
+        // few banks, so the words are exchanged within `each`.
+        line!(self.text, "fn apart(i: u32, each: u32) -> u32 {{");
+        line!(self.text, "    return i ^ ((i >> 5u) & (each - 1u));\n}}\n");
+        line!(self.text, "fn digit({}: u32) -> u32 {{", pass.of().replace(',', ": u32,"));
+        match sorter.by_row {
+            true => line!(self.text, "    let key = index / p.row;"),
+            false => self.key(sorter),
         }
-        if !selects {
-            line!(self.text, "fn digit({}: u32) -> u32 {{", pass.of().replace(',', ": u32,"));
-            match sorter.by_row {
-                true => line!(self.text, "    let key = index / p.row;"),
-                false => self.key(sorter),
-            }
-            line!(self.text, "    return (key >> (p.shift & 31u)) & {}u;\n}}\n", digits - 1);
-        }
-        self.numbered_tile(group, meets);
+        line!(self.text, "    return (key >> (p.shift & 31u)) & {}u;\n}}\n", digits - 1);
+        self.numbered_tile(group);
         line!(self.text, "    let row = number / p.tiles;");
         line!(self.text, "    let tile = number % p.tiles;");
         line!(self.text, "    let before = tile * {tile}u;");
         line!(self.text, "    let first = row * p.length + before;");
         line!(self.text, "    let size = min(p.length - before, {tile}u);");
         line!(self.text, "    let counted = row * {digits}u * p.all + p.before + tile;");
-        match (selects, meets) {
-            (true, _) => self.selected(sorter, &pass.offsets),
-            (_, true) => self.together(&pass),
-            _ => self.in_sequence(&pass),
+        match sorter.moved {
+            None => self.counted_tile(&pass),
+            Some(moved) => self.moved(&pass, moved),
         }
     }
 
-    /// An invocation's own tile, from begin to end.
-    fn in_sequence(&mut self, pass: &Pass<'_>) {
-        let Pass { sorter, offsets, digits, .. } = pass;
-        let group = sorter.group;
-        let each = format!("    for (var d = 0u; d < {digits}u; d += 1u)");
-        let begin =
-            if sorter.moved.is_some() { format!("{offsets}[counted + d * p.all]") } else { "0u".into() };
-        line!(self.text, "{each} {{ counts[d * {group}u + local] = {begin}; }}");
-        line!(self.text, "    for (var k = 0u; k < size; k += 1u) {{");
-        pass.load(self.text, sorter.reads_values(), sorter.by_row || pass.moved().indices);
-        line!(self.text, "        let own = digit({}) * {group}u + local;", pass.of());
-        line!(self.text, "        let place = counts[own];");
-        line!(self.text, "        counts[own] = place + 1u;");
-        if sorter.moved.is_some() {
-            pass.store(self.text, "place", "to < p.size");
-        }
+    /// Counts a tile's digits. Each invocation counts its elements' in two words: `below` has the lower half of all digits,
+    /// and `above` the upper half, four bits for each count. Workgroup memory has a word for two digits, one of each half.
+    fn counted_tile(&mut self, pass: &Pass<'_>) {
+        let Sorter { group, each, by_row, .. } = *pass.sorter;
+        line!(self.text, "    var below = 0u;");
+        line!(self.text, "    var above = 0u;");
+        line!(self.text, "    for (var j = 0u; j < {each}u; j += 1u) {{");
+        line!(self.text, "        let slot = j * {group}u + local;");
+        line!(self.text, "        let k = min(slot, size - 1u);");
+        pass.load(self.text, !by_row, by_row);
+        line!(self.text, "        let d = digit({});", pass.of());
+        self.counted(pass);
         line!(self.text, "    }}");
-        if sorter.moved.is_none() {
-            line!(self.text, "{each} {{ result[counted + d * p.all] = counts[d * {group}u + local]; }}");
-        }
+        self.tallied(pass);
         line!(self.text, "}}");
-    }
-
-    /// A workgroup's tile. Each invocation counts its elements' digits in two words: `below` has the lower half of all
-    /// digits, and `above` the upper half, four bits for each count. Workgroup memory has a word for two digits, one of each
-    /// half.
-    fn together(&mut self, pass: &Pass<'_>) {
-        match pass.sorter.moved {
-            None => {
-                let Sorter { group, each, .. } = *pass.sorter;
-                line!(self.text, "    var below = 0u;");
-                line!(self.text, "    var above = 0u;");
-                line!(self.text, "    for (var j = 0u; j < {each}u; j += 1u) {{");
-                line!(self.text, "        let slot = j * {group}u + local;");
-                line!(self.text, "        let k = min(slot, size - 1u);");
-                pass.load(self.text, !pass.sorter.by_row, pass.sorter.by_row);
-                line!(self.text, "        let d = digit({});", pass.of());
-                self.counted(pass);
-                line!(self.text, "    }}");
-                self.tallied(pass);
-                line!(self.text, "}}");
-            }
-            Some(moved) => self.moved(pass, moved),
-        }
     }
 
     /// Counts the digit `d` of the element of a `slot` of a tile.
@@ -272,43 +234,6 @@ impl Emitter<'_> {
         line!(self.text, "        let k = min(slot, size - 1u);");
         pass.load(self.text, moved.values, moved.indices);
         pass.store(self.text, &format!("places[apart(slot, {each}u)]"), "(to < p.size) & (slot < size)");
-        line!(self.text, "    }}\n}}");
-    }
-
-    /// An invocation's own tile of truth values, four in a word, of which those with the first digit are counted or
-    /// moved. Each element stores the last one that moves so far, as a choice of lanes to store costs more.
-    fn selected(&mut self, sorter: &Sorter, offsets: &str) {
-        if sorter.moved.is_some() {
-            line!(self.text, "    var to = {offsets}[counted];");
-            line!(self.text, "    let begin = max(to, p.low);");
-            line!(self.text, "    let end = min({offsets}[counted + 1u], p.low + p.size);");
-            line!(self.text, "    if (begin >= end) {{ return; }}");
-            line!(self.text, "    var last = 0u;");
-        } else {
-            line!(self.text, "    var sum = 0u;");
-        }
-        line!(self.text, "    for (var k = 0u; k < size; k += 4u) {{");
-        line!(self.text, "        let there = 0x01010101u >> (8u * (4u - min(size - k, 4u)));");
-        line!(self.text, "        let first_digit = ~(in0[(first + k) / 4u] ^ p.flip) & there;");
-        if sorter.moved.is_none() {
-            line!(self.text, "        sum += countOneBits(first_digit);");
-            line!(self.text, "    }}");
-            line!(self.text, "    result[counted] = sum;");
-            line!(self.text, "    result[counted + p.all] = size - sum;\n}}");
-            return;
-        }
-        match sorter.reads_indices() {
-            true => line!(self.text, "        let moved = in1[(first + k) / 4u];"),
-            false => {
-                line!(self.text, "        let moved = p.start + before + k + vec4<u32>(0u, 1u, 2u, 3u);")
-            }
-        }
-        for (lane, name) in ["x", "y", "z", "w"].into_iter().enumerate() {
-            line!(self.text, "        let {name} = (first_digit >> {}u) & 1u;", 8 * lane);
-            line!(self.text, "        last = select(last, moved.{name}, ({name} == 1u) & (to < end));");
-            line!(self.text, "        to += {name};");
-            line!(self.text, "        result[clamp(to, begin + 1u, end) - 1u - p.low] = last;");
-        }
         line!(self.text, "    }}\n}}");
     }
 

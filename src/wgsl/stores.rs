@@ -2,7 +2,7 @@
 
 use super::combine::{Values, place};
 use super::emitter::Emitter;
-use super::rows::{declared, end_of_row, named, numbered};
+use super::rows::{declared, end_of_row, named};
 use super::text::{line, result};
 use super::types::{encode, pack};
 use crate::dtype::DType;
@@ -27,42 +27,32 @@ impl Emitter<'_> {
     /// Stores partial results: a value of each reduction, and its index where it has one.
     pub(super) fn store_partials(&mut self, reduce: &Reduce, phases: &[(&Phase, Values)]) {
         let Some((phase, values)) = phases.first() else { return };
-        if reduce.tile.meets {
+        if reduce.tile.meets() {
             line!(self.text, "    if (!is_own) {{ return; }}");
         }
         debug_assert!(phase.reductions.iter().is_sorted_by_key(|own| own.number));
-        for column in 0..reduce.tile.columns {
-            self.store_partial(reduce, values, column);
-        }
-    }
-
-    /// The partial results of a column of an invocation.
-    fn store_partial(&mut self, reduce: &Reduce, values: &Values, column: u32) {
-        let kernel = self.kernel;
-        let [own, x] = ["f0", "x"].map(|name| numbered(name, column));
         let mut texts = Vec::new();
         for (i, part) in values.parts().iter().enumerate() {
-            let value = part.given(format!("{own}.v{i}"));
+            let value = part.given(format!("f0.v{i}"));
             texts.push(if part.element == DType::Bool { encode(DType::Bool, &value) } else { value });
             if part.gives_index() {
-                texts.push(format!("{own}.at{i}"));
+                texts.push(format!("f0.at{i}"));
             }
         }
         let position = Some("position * p.position_stride");
-        for ((k, text), dtype) in texts.into_iter().enumerate().zip(kernel.stored()) {
-            let exists = (column > 0).then(|| format!("x + {column}u < p.vectors"));
-            self.store_value(reduce, (k, dtype, text), (position, &x), (exists, "    "));
+        for ((k, text), dtype) in texts.into_iter().enumerate().zip(self.kernel.stored()) {
+            self.store_value(reduce, (k, dtype, text), position, "    ");
         }
     }
 
     /// Stores a value to the `k`th result: of a row, or vector `x` of rows or of a row's elements. A term may be added to its
-    /// address, and it may have to exist.
+    /// address.
     fn store_value(
         &mut self,
         reduce: &Reduce,
         (k, dtype, value): (usize, DType, String),
-        (more, x): (Option<&str>, &str),
-        (exists, indent): (Option<String>, &str),
+        more: Option<&str>,
+        indent: &str,
     ) {
         let (kernel, array) = (self.kernel, result(k));
         let inner = kernel.rank - 1;
@@ -72,15 +62,12 @@ impl Emitter<'_> {
                 format!("{array}[{}] = ({value}).x;", self.stored_at(inner, more))
             }
             (_, _, Store::Vector) => {
-                let place = self.stored_at(inner, more.into_iter().chain([x]));
-                format!("{array}[{place}] = {};", pack(dtype, kernel.wide_words, value))
+                let place = self.stored_at(inner, more.into_iter().chain(["x"]));
+                format!("{array}[{place}] = {};", pack(dtype, value))
             }
             _ => return self.store_lanes(k, &self.stored_at(kernel.rank, more), &value, indent),
         };
-        match exists {
-            None => line!(self.text, "{indent}{store}"),
-            Some(exists) => line!(self.text, "{indent}if ({exists}) {{ {store} }}"),
-        }
+        line!(self.text, "{indent}{store}");
     }
 
     /// The address of a result: its coordinates on some axes, and terms to add.
@@ -109,7 +96,7 @@ impl Emitter<'_> {
     pub(super) fn reduced(&mut self, reduce: &Reduce, output: Output) {
         let group = reduce.tile.group();
         let Output::Elements { unroll } = output else {
-            if reduce.tile.meets {
+            if reduce.tile.meets() {
                 line!(self.text, "    if (!is_own) {{ return; }}");
             }
             self.store_results(reduce, "    ");
@@ -119,7 +106,7 @@ impl Emitter<'_> {
         let needs = self.needs(reduce, last, self.kernel.results.iter().copied());
         let given = self.given(reduce, &needs);
         let item = if reduce.vector_axis == VectorAxis::Gathered { ", item" } else { "" };
-        let give = |held: &str, at: &str| format!("give({}{at}{item});", named(&given, held, 0));
+        let give = |held: &str, at: &str| format!("give({}{at}{item});", named(&given, held));
         let end = end_of_row(reduce);
         if let Some(last) = last.filter(|_| needs.holder.is_some()) {
             for vector in reduce.phases[last].vectors(&reduce.tile) {
@@ -132,7 +119,7 @@ impl Emitter<'_> {
             }
             return;
         }
-        let begin = if reduce.tile.meets { "member" } else { "0u" };
+        let begin = if reduce.tile.meets() { "member" } else { "0u" };
         line!(self.text, "    let end = {end};");
         line!(self.text, "    for (var at = {begin}; at < end; at += {}u) {{", group * unroll);
         for k in 0..unroll {
@@ -153,7 +140,7 @@ impl Emitter<'_> {
                 of if of == dtype || of == DType::Bool => encode(of, &own),
                 _ => own,
             };
-            self.store_value(reduce, (k, dtype, text), (None, "x"), (None, indent));
+            self.store_value(reduce, (k, dtype, text), None, indent);
         }
     }
 }

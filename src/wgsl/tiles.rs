@@ -1,4 +1,4 @@
-//! The tiles of a scan: one invocation goes through the groups of a tile, or each has a group.
+//! The tiles of a scan, of whose groups each invocation has one.
 
 use super::emitter::Emitter;
 use super::text::line;
@@ -11,97 +11,54 @@ pub(super) const VECTORS: usize = GROUP / LANES;
 
 impl Emitter<'_> {
     /// The values of a group: along the run from the names of its vectors, across runs from the names of all.
-    fn prefixes(&mut self, scanner: &Scanner, indent: &str) {
+    fn prefixes(&mut self, scanner: &Scanner) {
         let name = |k: usize| match scanner.along {
             true => format!("a{}.{}", k / LANES, ["x", "y", "z", "w"][k % LANES]),
             false => format!("a{k}"),
         };
-        line!(self.text, "{indent}let g0 = {};", name(0));
+        line!(self.text, "    let g0 = {};", name(0));
         for k in 1..GROUP {
-            line!(self.text, "{indent}let g{k} = join(g{}, {});", k - 1, name(k));
+            line!(self.text, "    let g{k} = join(g{}, {});", k - 1, name(k));
         }
     }
 
-    /// Loads a group by its number in the run: vectors along it, or a vector across runs for each value. The first lies
-    /// at `row`.
-    fn load_group(&mut self, scanner: &Scanner, indent: &str, group: &str) {
-        let count = if scanner.along { VECTORS } else { GROUP };
-        line!(self.text, "{indent}let row = ({group}) * {count}u;");
-        for k in 0..count {
+    /// Loads a group by its number in the run, a vector across runs for each value. The first lies at `row`.
+    fn load_group(&mut self, scanner: &Scanner, group: &str) {
+        line!(self.text, "    let row = ({group}) * {GROUP}u;");
+        for k in 0..GROUP {
             let places = self.scan_places(scanner, &format!("row + {k}u"), "");
-            line!(self.text, "{indent}let a{k} = element({places});");
+            line!(self.text, "    let a{k} = element({places});");
         }
     }
 
-    /// Stores the results of a group.
-    fn store_group(&mut self, scanner: &Scanner, indent: &str, values: Vec<String>) {
-        let values = if scanner.along { vectors(scanner, &values).collect() } else { values };
+    /// Stores the results of a group across runs.
+    fn store_group(&mut self, scanner: &Scanner, values: &[String]) {
         for (k, value) in values.iter().enumerate() {
             let places = self.scan_places(scanner, &format!("row + {k}u"), "");
-            line!(self.text, "{indent}store({places}, {value});");
+            line!(self.text, "        store({places}, {value});");
         }
     }
 
-    /// The stored values of a group `g0` to `g15` after the state `before`. An exclusive scan stores them one place
-    /// further on, after `first`. Returns sixteen names.
-    fn results(&mut self, scanner: &Scanner, indent: &str, before: &str, first: &str) -> Vec<String> {
+    /// The stored values of a group `g0` to `g15` after the state `before_group`. An exclusive scan stores them one place
+    /// further on, after `previous`. Returns sixteen names.
+    fn results(&mut self, scanner: &Scanner) -> Vec<String> {
         for k in 0..GROUP {
-            line!(self.text, "{indent}let r{k} = after({before}, g{k});");
+            line!(self.text, "    let r{k} = after(before_group, g{k});");
         }
         let value = |k: usize| match scanner.exclusive {
-            true if k == 0 => first.to_string(),
+            true if k == 0 => "previous".to_string(),
             true => format!("r{}", k - 1),
             false => format!("r{k}"),
         };
         (0..GROUP).map(value).collect()
     }
 
-    /// A tile by one invocation, group after group. `z1` is the sum of the groups so far in a group of groups, `z2`
-    /// that of groups of groups, and `b1` the state before this group.
-    pub(super) fn tile_each(&mut self, scanner: &Scanner) {
-        let (levels, groups, is_last) = (scanner.levels, scanner.groups(), scanner.scanned == Scanned::Lasts);
-        let sums = ["y", "z1", "z2"];
-        for sum in &sums[..levels as usize] {
-            line!(self.text, "    var {sum} = identity;");
-        }
-        for level in (0..=levels).filter(|_| !is_last) {
-            line!(self.text, "    var b{level} = b{level}_first;");
-        }
-        line!(self.text, "    let begin = position * {groups}u;");
-        line!(self.text, "    let end = min(begin + {groups}u, (p.run + {}u) / {GROUP}u);", GROUP - 1);
-        line!(self.text, "    for (var group = begin; group < end; group++) {{");
-        let indent = "        ";
-        self.load_group(scanner, indent, "group");
-        self.prefixes(scanner, indent);
-        line!(self.text, "{indent}y = g{};", GROUP - 1);
-        if !is_last {
-            let values = self.results(scanner, indent, "b1", "b0");
-            self.store_group(scanner, indent, values);
-            line!(self.text, "{indent}b0 = r{};", GROUP - 1);
-        }
-        // The parts of the tile's last value.
-        for level in 1..levels {
-            let (mask, below) = ((1_u32 << (4 * (level - 1))) - 1, sums[level as usize - 1]);
-            line!(self.text, "{indent}if ((group + 1u < end) & ((group & {mask}u) == {mask}u)) {{");
-            line!(self.text, "{indent}    z{level} = join(z{level}, {below});");
-            line!(self.text, "{indent}    {below} = identity;");
-            if !is_last {
-                line!(self.text, "{indent}    b{level} = join(b{}, z{level});", level + 1);
-            }
-            line!(self.text, "{indent}}}");
-        }
-        line!(self.text, "    }}");
-        if is_last {
-            self.store_last(scanner, "    ", &sums[..levels as usize]);
-        }
-    }
-
     /// Stores the tile's last value, and its parts, the last group first.
-    fn store_last(&mut self, scanner: &Scanner, indent: &str, own: &[&str]) {
+    fn store_last(&mut self, scanner: &Scanner, own: &[&str]) {
         let all = own[1..].iter().fold(own[0].to_string(), |rest, part| format!("join({part}, {rest})"));
         let places = self.scan_places(scanner, "position", "");
         for (part, value) in std::iter::once(&all.as_str()).chain(own).enumerate() {
-            line!(self.text, "{indent}store({places}, {part}u, {value});");
+            line!(self.text, "        store({places}, {part}u, {value});");
         }
     }
 
@@ -116,9 +73,9 @@ impl Emitter<'_> {
         if along {
             self.turned(scanner);
         } else {
-            self.load_group(scanner, "    ", &format!("position * {groups}u + group"));
+            self.load_group(scanner, &format!("position * {groups}u + group"));
         }
-        self.prefixes(scanner, "    ");
+        self.prefixes(scanner);
         let last = format!("g{}", GROUP - 1);
         line!(self.text, "    let first = {first};");
         if levels > 1 {
@@ -145,7 +102,7 @@ impl Emitter<'_> {
         }
         if is_last {
             line!(self.text, "    if ((group == {}u) & (own_item < p.count)) {{", groups - 1);
-            self.store_last(scanner, "        ", &[&last, "z1", "z2"][..levels as usize]);
+            self.store_last(scanner, &[&last, "z1", "z2"][..levels as usize]);
             line!(self.text, "    }}");
             return;
         }
@@ -164,13 +121,13 @@ impl Emitter<'_> {
             let shared = format!("shared_values[first + until * {apart}u]{lane}");
             line!(self.text, "    if (group > 0u) {{ previous = {shared}; }}");
         }
-        let values = self.results(scanner, "    ", "before_group", "previous");
+        let values = self.results(scanner);
         if along {
             self.turned_back(scanner, &values);
             return;
         }
         line!(self.text, "    if (own_item < p.count) {{");
-        self.store_group(scanner, "        ", values);
+        self.store_group(scanner, &values);
         line!(self.text, "    }}");
     }
 

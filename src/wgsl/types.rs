@@ -27,15 +27,11 @@ pub(super) fn raw_lanes(dtype: DType) -> String {
     if packed(dtype).is_some() { "vec4<u32>".into() } else { lanes(dtype) }
 }
 
-/// The type of a binding's array whose entries hold `width` elements. With `wide_words` an entry of more than one word
-/// has words of 64 bits.
-pub(super) fn array(dtype: DType, width: usize, wide_words: bool) -> String {
+/// The type of a binding's array whose entries hold `width` elements.
+pub(super) fn array(dtype: DType, width: usize) -> String {
     match (dtype.packing(), width) {
-        (Packing::Halves, LANES) if wide_words => "u64".into(),
         (Packing::Bytes | Packing::Halves, _) => words(width * dtype.size() / 4),
         (Packing::Whole, 1) => compute(dtype).into(),
-        (Packing::Whole, 2) if wide_words && dtype.size() == 4 => "u64".into(),
-        (Packing::Whole, _) if wide_words && dtype.size() == 4 => format!("vec{}<u64>", width / 2),
         (Packing::Whole, 2) => format!("vec2<{}>", compute(dtype)),
         (Packing::Whole, _) => lanes(dtype),
     }
@@ -60,45 +56,19 @@ pub(super) fn join(dtype: DType, parts: &[String]) -> String {
 }
 
 /// The vector of raw lanes in a wide entry of an array: lanes that compute, or u32 for [`decode`].
-pub(super) fn unpack(dtype: DType, wide_words: bool, word: String) -> String {
+pub(super) fn unpack(dtype: DType, word: String) -> String {
     match dtype.packing() {
         Packing::Bytes => format!("unpack_u8({word})"),
-        Packing::Halves if wide_words => format!("unpack_u16(split_u64({word}))"),
         Packing::Halves => format!("unpack_u16({word})"),
-        Packing::Whole if wide_words && dtype == DType::U32 => format!("unpack_u32({word})"),
-        Packing::Whole if wide_words && dtype.size() == 4 => {
-            format!("bitcast<{}>(unpack_u32({word}))", lanes(dtype))
-        }
         Packing::Whole => word,
     }
 }
 
-/// Two elements of whole words that a word of an array of pairs holds.
-pub(super) fn unpack_pair(dtype: DType, wide_words: bool, word: String) -> String {
-    match dtype {
-        _ if !wide_words || dtype.size() != 4 => word,
-        DType::U32 => format!("split_u64({word})"),
-        _ => format!("bitcast<vec2<{}>>(split_u64({word}))", compute(dtype)),
-    }
-}
-
-/// The inverse of [`unpack_pair`].
-pub(super) fn pack_pair(dtype: DType, wide_words: bool, value: String) -> String {
-    match dtype {
-        _ if !wide_words || dtype.size() != 4 => value,
-        DType::U32 => format!("join_u64({value})"),
-        _ => format!("join_u64(bitcast<vec2<u32>>({value}))"),
-    }
-}
-
 /// The inverse of [`unpack`].
-pub(super) fn pack(dtype: DType, wide_words: bool, value: String) -> String {
+pub(super) fn pack(dtype: DType, value: String) -> String {
     match dtype.packing() {
         Packing::Bytes => format!("pack_u8({value})"),
-        Packing::Halves if wide_words => format!("join_u64(pack_u16({value}))"),
         Packing::Halves => format!("pack_u16({value})"),
-        Packing::Whole if wide_words && dtype == DType::U32 => format!("pack_u32({value})"),
-        Packing::Whole if wide_words && dtype.size() == 4 => format!("pack_u32(bitcast<vec4<u32>>({value}))"),
         Packing::Whole => value,
     }
 }
@@ -213,5 +183,5 @@ pub(super) fn stored_array(kernel: &Kernel, dtype: DType) -> String {
         Store::Vector | Store::Words => LANES,
         Store::Joined { vectors } => LANES * usize::from(vectors),
     };
-    array(dtype, width, kernel.wide_words)
+    array(dtype, width)
 }

@@ -1,5 +1,6 @@
-//! How deep tests go: `ZEROSTRIDE_TESTS` is `quick`, `each`, `once` or `all`.
+//! How deep tests go: `ZEROSTRIDE_TESTS` is `quick`, `each` or `all`.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 #[derive(PartialEq)]
@@ -7,10 +8,8 @@ enum Depth {
     /// A part of the cases, each on the CPU path and one adapter in turn. Tests take turns too, but those of operations
     /// and rules.
     Quick,
-    /// The same, but each test on every device: scripts/test --all.
+    /// Each test on every device, and every case on the CPU path and one adapter in turn: scripts/test --all.
     Each,
-    /// Every case, on the CPU path and one adapter in turn: scripts/test --all.
-    Once,
     /// Every case on every device.
     All,
 }
@@ -18,22 +17,32 @@ enum Depth {
 fn read() -> Depth {
     match std::env::var("ZEROSTRIDE_TESTS").as_deref() {
         Ok("all") => Depth::All,
-        Ok("once") => Depth::Once,
         Ok("each") => Depth::Each,
         Ok("quick" | "") | Err(_) => Depth::Quick,
-        Ok(other) => panic!("ZEROSTRIDE_TESTS is {other}, and neither quick, each, once nor all"),
+        Ok(other) => panic!("ZEROSTRIDE_TESTS is {other}, and neither quick, each nor all"),
     }
+}
+
+thread_local! {
+    /// Whether a test runs on a device that is not its turn.
+    static IS_BESIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a test on a device. Unless it is the device's turn, it goes through a part of its cases.
+pub fn on_device(is_its_turn: bool, test: impl FnOnce()) {
+    IS_BESIDE.set(!is_its_turn && read() != Depth::All);
+    test();
+    IS_BESIDE.set(false);
 }
 
 /// The first of two if a part of the cases is run, the second if all are.
 pub fn depth<T>(part: T, all: T) -> T {
-    if matches!(read(), Depth::Quick | Depth::Each) { part } else { all }
+    if read() == Depth::Quick || IS_BESIDE.get() { part } else { all }
 }
 
-/// Whether adapters take turns by the test: in a quick run, and as if they were GPUs, because many tests have kernels of
-/// one form.
+/// Whether adapters take turns by the test: in a quick run.
 pub fn is_by_test() -> bool {
-    is_as_gpu() || read() == Depth::Quick
+    read() == Depth::Quick
 }
 
 /// Whether a case is run on a device, if several devices take turns.
@@ -41,14 +50,17 @@ pub fn in_turn(case: usize, device: usize, turns: usize) -> bool {
     read() == Depth::All || (case + device).is_multiple_of(turns)
 }
 
-/// Whether adapters are tested as if they were GPUs.
-pub fn is_as_gpu() -> bool {
-    std::env::var_os("ZEROSTRIDE_TUNING").is_some()
-}
-
-/// The lines of a corpus for one of several devices that take turns. A hash of the line decides.
-pub fn share(text: &str, device: usize, turns: usize) -> impl Iterator<Item = &str> {
-    text.lines().filter(move |line| in_turn((hash(line) % turns as u64) as usize, device, turns))
+/// The lines of a corpus for one of several devices that take turns, and the first of each kind. A hash of the line
+/// decides.
+pub fn share(
+    text: &str,
+    device: usize,
+    turns: usize,
+    kind: impl Fn(&str) -> String,
+) -> impl Iterator<Item = &str> {
+    let mut kinds = HashSet::new();
+    let is_own = move |line: &str| in_turn((hash(line) % turns as u64) as usize, device, turns);
+    text.lines().filter(move |line| kinds.insert(kind(line)) || is_own(line))
 }
 
 /// Whether a quick run takes a text. It takes one of several, and the text's hash decides, so every machine takes the

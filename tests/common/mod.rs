@@ -177,19 +177,20 @@ pub fn is_in_turn(place: usize, number: usize) -> bool {
 /// Runs a test on its devices. Every kernel that it made must be portable.
 #[track_caller]
 pub fn on_every_device(test: impl Fn(&Device)) {
-    on(of_test(place()), test);
+    let place = place();
+    on(place, of_test(place), test);
 }
 
 /// The same for tests of operations and rules, which a quick run has on each adapter.
 #[track_caller]
 pub fn on_each_adapter(test: impl Fn(&Device)) {
     let place = place();
-    on(devices().iter().filter(|device| !depth::is_as_gpu() || takes(place, device)), test);
+    on(place, devices().iter(), test);
 }
 
-fn on(devices: impl Iterator<Item = &'static Device>, test: impl Fn(&Device)) {
+fn on(place: usize, devices: impl Iterator<Item = &'static Device>, test: impl Fn(&Device)) {
     for device in devices {
-        test(device);
+        depth::on_device(takes(place, device), || test(device));
         check_kernels(device);
     }
 }

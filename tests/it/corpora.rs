@@ -19,7 +19,7 @@ fn check(text: &str, least: usize, quick: u64) {
         let lines: Vec<&str> = match is_cpu {
             true => thinned(quick, text, kind).collect(),
             false if depth(true, false) => thinned(4 * quick, text, kind).collect(),
-            false => share(text, k, turns()).collect(),
+            false => share(text, k, turns(), kind).collect(),
         };
         let cases = suite::parse(&lines.join("\n")).unwrap();
         let tell = |event| match event {

@@ -174,51 +174,54 @@ fn lacks<T: Samples>(device: &Device) -> bool {
     }
 }
 
-/// The worst element of an op on a device, where it is beyond the bound.
-fn sweep<T: Samples, R: Samples>(op: &Operation, device: &Device) -> Option<String> {
-    let lists = operands::<T>(op.arity);
-    let on = |device: &Device| -> Vec<R> {
-        let upload = |list: &Vec<T>| device.upload(list, [list.len()]).unwrap().expr();
-        let operands: Vec<Expr<T>> = lists.iter().map(upload).collect();
-        Expr::<R>::call(op.name, &operands).to_vec().unwrap()
-    };
-    if lacks::<T>(device) {
-        return None;
+/// Operations with operands and results of one type, several at a time, as one kernel has several results. Returns what is
+/// beyond its bound: the worst element of an operation on a device.
+fn sweep<T: Samples, R: Samples>(operations: &[Operation]) -> Vec<String> {
+    const TOGETHER: usize = 4;
+    let mut wrong = Vec::new();
+    for arity in 1..=3 {
+        let own: Vec<&Operation> = operations.iter().filter(|op| op.arity == arity).collect();
+        let lists = operands::<T>(arity);
+        for ops in own.chunks(TOGETHER) {
+            let on = |device: &Device| -> Vec<Vec<R>> {
+                let upload = |list: &Vec<T>| device.upload(list, [list.len()]).unwrap().expr();
+                let operands: Vec<Expr<T>> = lists.iter().map(upload).collect();
+                let exprs: Vec<_> = ops.iter().map(|op| Expr::<R>::call(op.name, &operands)).collect();
+                Expr::eval_all(&exprs).unwrap().iter().map(|result| result.to_vec().unwrap()).collect()
+            };
+            let expected = on(&Device::cpu());
+            for device in adapters().filter(|device| !lacks::<T>(device)) {
+                let results = expected.iter().zip(on(device));
+                wrong.extend(ops.iter().zip(results).filter_map(|(op, (expected, got))| {
+                    let distances = expected.iter().zip(&got).map(|(&e, &g)| R::distance(e, g));
+                    let (i, worst) = distances.enumerate().max_by_key(|&(_, distance)| distance)?;
+                    // Of inexact functions tests/it/accuracy.rs holds the bound, against a better reference: two
+                    // results within it may be twice as far apart, and of another unit near zeros.
+                    let apart = if op.ulp_from() > 0.0 { u64::MAX } else { 2 * u64::from(op.ulp(T::DTYPE)) };
+                    let operands: Vec<T> = lists.iter().map(|list| list[i]).collect();
+                    let (name, on, got, right) = (op.name, device.name(), got[i], expected[i]);
+                    (worst > apart).then(|| {
+                        format!("{name} of {operands:?} on {on}: {got:?}, on the CPU {right:?}, {worst} ulp of {apart}")
+                    })
+                }));
+            }
+        }
     }
-    let (expected, got) = (on(&Device::cpu()), on(device));
-    let distances = expected.iter().zip(&got).map(|(&e, &g)| R::distance(e, g));
-    let (i, worst) = distances.enumerate().max_by_key(|&(_, distance)| distance)?;
-    let operands: Vec<T> = lists.iter().map(|list| list[i]).collect();
-    // Of inexact functions tests/it/accuracy.rs holds the bound, against a better reference: two results
-    // within it may be twice as far apart, and of another unit near zeros.
-    let apart = if op.ulp_from() > 0.0 { u64::MAX } else { 2 * u64::from(op.ulp(T::DTYPE)) };
-    (worst > apart).then(|| {
-        format!(
-            "{} of {operands:?} on {}: {:?}, on the CPU {:?}, {worst} ulp of {apart}",
-            op.name,
-            device.name(),
-            got[i],
-            expected[i]
-        )
-    })
+    wrong
 }
 
 macro_rules! sweeps {
     ($($test:ident $t:ident;)*) => {$(
         #[test]
         fn $test() {
-            let (mut swept, mut wrong) = (0, Vec::new());
-            for op in operations() {
-                let Some(result) = op.result(<$t>::DTYPE) else { continue };
-                swept += 1;
-                for device in adapters() {
-                    wrong.extend(match result {
-                        DType::Bool => sweep::<$t, bool>(&op, device),
-                        _ => sweep::<$t, $t>(&op, device),
-                    });
-                }
-            }
-            assert!(swept >= 6, "only {swept} operations take {}", <$t>::DTYPE);
+            let of = |is_bool: bool| -> Vec<Operation> {
+                let result = |op: &Operation| op.result(<$t>::DTYPE).map(|result| result == DType::Bool);
+                operations().filter(|op| result(op) == Some(is_bool)).collect()
+            };
+            let (truths, values) = (of(true), of(false));
+            assert!(truths.len() + values.len() >= 6, "too few operations take {}", <$t>::DTYPE);
+            let mut wrong = sweep::<$t, bool>(&truths);
+            wrong.extend(sweep::<$t, $t>(&values));
             assert!(wrong.is_empty(), "{}", wrong.join("\n"));
             adapters().for_each(crate::common::check_kernels);
         }

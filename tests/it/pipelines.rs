@@ -129,17 +129,6 @@ fn what_others_can_write_is_refused() {
     }
 }
 
-/// A device that is tuned as a GPU plans as for a GPU.
-#[test]
-fn invocations_share_rows_where_a_gpu_is_asked_for() {
-    let is_as_gpu = std::env::var("ZEROSTRIDE_TUNING").is_ok_and(|text| text.starts_with("gpu"));
-    for adapter in found().filter(|_| is_as_gpu) {
-        let device = open(&adapter);
-        let sums = device.zeros::<f32>([6, 4096]).unwrap().sum(1).explain(&device).unwrap().to_string();
-        assert!(sums.contains("64 invocations share a row"), "{}: {sums}", device.name());
-    }
-}
-
 #[test]
 fn a_new_size_of_a_known_fold_compiles_nothing() {
     for adapter in found_in_turn() {

@@ -9,7 +9,7 @@ mod sides;
 use std::ops::Range;
 
 use self::sides::{Number, Places, Side, add, chunk, load, store};
-use super::bytes::From;
+use super::bytes::Operand;
 use super::engine::{Engine, Out};
 use super::eval::{self, Elements};
 use super::lines::{self, LINE};
@@ -39,7 +39,7 @@ const MOST_COLUMNS: usize = 1024;
 const MANY: usize = 4;
 
 /// Runs a program whose products are added up along an axis, and the steps after the sums.
-pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+pub(super) fn contract(program: &Program, from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
@@ -47,7 +47,7 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
     let needed = program.needed(&program.results, |_| false);
     let inputs = program.inputs.iter().zip(from).zip(needed.inputs()).filter(|(_, needed)| **needed);
     let is_sum = |input: &Input| input.source.is_row();
-    let instead = |sums| -> Vec<From<'_>> {
+    let instead = |sums| -> Vec<Operand<'_>> {
         inputs.clone().map(|((input, from), _)| if is_sum(input) { sums } else { *from }).collect()
     };
     for input in after.inputs.iter_mut().filter(|input| is_sum(input)) {
@@ -59,20 +59,20 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
     };
     let sum = program.dtype_of(product).size();
     if sum == program.dtype.size() {
-        let from_out = instead(From::Output);
+        let from_out = instead(Operand::Output);
         return sums(program, from, Some((&after, &from_out)), out);
     }
     let bytes = out.len() / program.dtype.size() * sum;
     let mut held = HostMemory::take(bytes)?;
     sums(program, from, None, &mut held[..bytes])?;
-    eval::eval(&after, &instead(From::Bytes(&held)), out)
+    eval::eval(&after, &instead(Operand::Bytes(&held)), out)
 }
 
 /// Steps after sums, which replace the sums in memory, and what they read.
-type After<'a> = (&'a Program, &'a [From<'a>]);
+type After<'a> = (&'a Program, &'a [Operand<'a>]);
 
 /// The sums of a program, and the steps after them.
-fn sums<'a>(program: &Program, from: &[From<'_>], after: Option<After<'a>>, out: &mut [u8]) -> Result<()> {
+fn sums<'a>(program: &Program, from: &[Operand<'_>], after: Option<After<'a>>, out: &mut [u8]) -> Result<()> {
     let Product { factors: values, batch, kept: [rows, columns], axis } = program.product()?;
     let factors = [factor(program, values[0], from)?, factor(program, values[1], from)?];
     let places = |i: usize, axes: &[usize]| Places::new(&program.shape, factors[i].layout.strides(), axes);
@@ -131,9 +131,9 @@ struct Factor<'a> {
 }
 
 /// A factor of a program: read in place, or computed once for each element along the axes that it follows.
-fn factor<'a>(program: &Program, value: Value, from: &[From<'a>]) -> Result<Factor<'a>> {
+fn factor<'a>(program: &Program, value: Value, from: &[Operand<'a>]) -> Result<Factor<'a>> {
     if let Value::Input(i) = value
-        && let (input, From::Bytes(read)) = (&program.inputs[i as usize], from[i as usize])
+        && let (input, Operand::Bytes(read)) = (&program.inputs[i as usize], from[i as usize])
         && !input.is_table()
     {
         return Ok(Factor { elements: Elements::Read(read), layout: input.layout.clone() });

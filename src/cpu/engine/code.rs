@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use smallvec::SmallVec;
 
 use super::{ASKING, Engine, Kept, Prepared};
-use crate::cpu::bytes::{From, LARGEST_NEAR};
+use crate::cpu::bytes::{LARGEST_NEAR, Operand};
 use crate::cpu::combine::{self, Loops, Values};
 use crate::cpu::kernels::PART;
 use crate::cpu::load::Reader;
@@ -94,7 +94,7 @@ impl Tile {
 impl<'a> Engine<'a> {
     /// Instructions of a program without reductions, for empty tiles: tiles are whole rows of `row` elements, which are
     /// the whole last axis, or 1.
-    pub(in crate::cpu) fn new(program: &'a Program, from: &'a [From<'a>], row: usize) -> Result<Self> {
+    pub(in crate::cpu) fn new(program: &'a Program, from: &'a [Operand<'a>], row: usize) -> Result<Self> {
         Engine::kept(program, from, row, || Prepared::new(program, from, row))
     }
 
@@ -102,7 +102,7 @@ impl<'a> Engine<'a> {
     pub(in crate::cpu) fn of_rows(
         program: &'a Program,
         rows: &RowFused,
-        from: &'a [From<'a>],
+        from: &'a [Operand<'a>],
     ) -> Result<Self> {
         let [row, inner] = [rows.axes.clone(), rows.axes.end..program.shape.rank()]
             .map(|axes| program.shape[axes].iter().product());
@@ -114,11 +114,11 @@ impl<'a> Engine<'a> {
     /// own.
     fn kept(
         program: &'a Program,
-        from: &'a [From<'a>],
+        from: &'a [Operand<'a>],
         row: usize,
         prepare: impl Fn() -> Result<Prepared>,
     ) -> Result<Self> {
-        let is_apart = !from.iter().any(|from| matches!(from, From::Output));
+        let is_apart = !from.iter().any(|from| matches!(from, Operand::Output));
         let known = || program.ready.get::<Prepared>().filter(|known| is_apart && known.row == row);
         if known().is_none() && is_apart && program.ready.again() {
             program.ready.put(prepare()?);
@@ -139,10 +139,10 @@ impl<'a> Engine<'a> {
 }
 
 impl Prepared {
-    fn new(program: &Program, from: &[From<'_>], row: usize) -> Result<Prepared> {
+    fn new(program: &Program, from: &[Operand<'_>], row: usize) -> Result<Prepared> {
         let axis = program.shape.iter().rposition(|&n| n > 1).unwrap_or(0);
-        let is_one = |(input, from): (&Input, &From<'_>)| {
-            let stays = input.layout.strides().get(axis) == Some(&0) && !matches!(from, From::Output);
+        let is_one = |(input, from): (&Input, &Operand<'_>)| {
+            let stays = input.layout.strides().get(axis) == Some(&0) && !matches!(from, Operand::Output);
             row > 1 && stays && !input.is_table()
         };
         let inputs = program.inputs.iter().zip(from);
@@ -155,7 +155,7 @@ impl Prepared {
 
     fn of(
         program: &Program,
-        from: &[From<'_>],
+        from: &[Operand<'_>],
         rows: &RowFused,
         [row, inner]: [usize; 2],
         of_row: ByValue<bool>,
@@ -199,7 +199,7 @@ impl Prepared {
         let inputs = program.inputs.iter().map(|input| if input.is_table() { 8 } else { input.dtype.size() });
         let sizes = ByValue::of(inputs, &program.steps, |step, _| step.size());
         let code = ordered(program, loops, reductions)?;
-        let asks = code.len() >= ASKING && From::bytes(from) > LARGEST_NEAR;
+        let asks = code.len() >= ASKING && Operand::bytes(from) > LARGEST_NEAR;
         Ok(Prepared {
             readers,
             code,

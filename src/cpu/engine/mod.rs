@@ -15,7 +15,7 @@ use code::{Instr, Reduction};
 use values::Place;
 
 use super::ahead::{self, Ahead};
-use super::bytes::{From, with_memory};
+use super::bytes::{Operand, with_memory};
 use super::jobs::Job;
 use super::kernels::PART;
 use super::lines::{self, LINE, Stream};
@@ -71,7 +71,7 @@ pub(super) struct Cut {
 /// A program, ready to run over its inputs' memory.
 pub(super) struct Engine<'a> {
     pub program: &'a Program,
-    pub from: &'a [From<'a>],
+    pub from: &'a [Operand<'a>],
     prepared: Kept<'a>,
     /// The most elements of a tile.
     pub most: usize,
@@ -164,7 +164,7 @@ impl<'a> Engine<'a> {
     pub(super) fn begin(&self, start: usize, length: usize, scratch: &mut Scratch) {
         (scratch.start, scratch.end) = (start, start + length);
         for i in (0..self.turned.len()).filter(|&i| self.turned[i]) {
-            let From::Bytes(bytes) = self.from[i] else { continue };
+            let Operand::Bytes(bytes) = self.from[i] else { continue };
             let to: &mut [u8] = cast_mut(&mut scratch.turned[i]);
             let element = self.program.inputs[i].dtype.size();
             let to = &mut to[..length * element];
@@ -178,7 +178,7 @@ impl<'a> Engine<'a> {
     /// The memory that `length` elements from `start` on read, for inputs that are contiguous there.
     pub(super) fn ahead(&self, start: usize, length: usize) -> Ahead<'a> {
         let stretches = self.program.inputs.iter().enumerate().filter_map(|(i, input)| {
-            let From::Bytes(bytes) = self.from[i] else { return None };
+            let Operand::Bytes(bytes) = self.from[i] else { return None };
             let row = if self.of_row.inputs()[i] { self.row } else { 1 };
             if input.is_table() || self.turned[i] || length < row {
                 return None;

@@ -4,7 +4,7 @@ use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
 use super::{Engine, Scratch, Tile};
-use crate::cpu::bytes::{From, with_memory};
+use crate::cpu::bytes::{Operand, with_memory};
 use crate::cpu::kernels::PART;
 use crate::cpu::load;
 use crate::cpu::lookup::{self, Addresses, Table};
@@ -30,7 +30,7 @@ impl<'a> Engine<'a> {
         let i = value.input().filter(|&i| !self.program.inputs[i].is_table())?;
         let size = self.sizes[value];
         match (self.from[i], self.readers[i].run(start, length)?) {
-            (From::Bytes(bytes), (at, 1)) if self.row == 1 && !self.turned[i] => {
+            (Operand::Bytes(bytes), (at, 1)) if self.row == 1 && !self.turned[i] => {
                 Some(&bytes[at * size..(at + length) * size])
             }
             _ => None,
@@ -51,7 +51,7 @@ impl<'a> Engine<'a> {
         }
         let i = value.input().filter(|_| columns < whole)?;
         let apart = self.readers[i].pitch(start, rows, pitch)?;
-        let (From::Bytes(bytes), Some(_)) = (self.from[i], self.in_place(value, start, columns)) else {
+        let (Operand::Bytes(bytes), Some(_)) = (self.from[i], self.in_place(value, start, columns)) else {
             return None;
         };
         let (at, _) = self.readers[i].run(start, columns)?;
@@ -64,7 +64,7 @@ impl<'a> Engine<'a> {
         let tables = own.args.iter().filter_map(|arg| {
             let i = arg.input().filter(|&i| self.program.inputs[i].is_table())?;
             let input = &self.program.inputs[i];
-            let From::Bytes(elements) = self.from[i] else { return None };
+            let Operand::Bytes(elements) = self.from[i] else { return None };
             Some(Table { elements, size: input.dtype.size(), computed: &input.computed })
         });
         tables.collect()
@@ -76,7 +76,7 @@ impl<'a> Engine<'a> {
         let Some((&table, indices)) = own.args.split_first() else { return };
         let Some(i) = table.input() else { return };
         let input = &self.program.inputs[i];
-        let From::Bytes(source) = self.from[i] else { return };
+        let Operand::Bytes(source) = self.from[i] else { return };
         let equal = own.args.iter().all(|&arg| scratch.values[arg].equal);
         let count = if equal { length.min(PART) } else { length };
         let target = self.registers[value];
@@ -177,7 +177,7 @@ impl<'a> Engine<'a> {
             if scratch.values[value].equal { elements.min(PART) } else { elements } * self.sizes[value];
         let source = match scratch.values[value].place {
             Place::Source(i, at) => match self.from[i] {
-                From::Bytes(source) => Some((source, at)),
+                Operand::Bytes(source) => Some((source, at)),
                 _ => None,
             },
             Place::Turned(i, at) => Some((cast(&scratch.turned[i]), at)),
@@ -215,12 +215,12 @@ impl<'a> Engine<'a> {
             }
             return (Place::Walk(at, stride), stride == 0);
         }
-        if let (From::Bytes(_), Some((at, 1))) = (self.from[i], run) {
+        if let (Operand::Bytes(_), Some((at, 1))) = (self.from[i], run) {
             return (Place::Source(i, at * size), false);
         }
         let register = &mut scratch.registers[own];
         let splat = match self.from[i] {
-            From::Scalar(_) => Some(0),
+            Operand::Scalar(_) => Some(0),
             _ => run.filter(|&(_, stride)| stride == 0).map(|(at, _)| at),
         };
         let count = if splat.is_some() { self.most.min(PART) } else { count };
@@ -236,19 +236,19 @@ impl<'a> Engine<'a> {
         }
         let to = register.bytes_mut(count * size);
         match self.from[i] {
-            From::Bytes(bytes) => with_memory!(size, |M| {
+            Operand::Bytes(bytes) => with_memory!(size, |M| {
                 let (bytes, to) = (cast::<_, M>(bytes), cast_mut::<_, M>(to));
                 match splat {
                     Some(at) => to.fill(bytes[at]),
                     None => tile.each(to, |start, to| reader.gather(bytes, start, to)),
                 }
             }),
-            From::Output => to.copy_from_slice(out),
-            From::Index => match splat {
+            Operand::Output => to.copy_from_slice(out),
+            Operand::Index => match splat {
                 Some(at) => cast_mut::<_, i32>(to).fill(at as i32),
                 None => tile.each(cast_mut(to), |start, to| reader.addresses(start, to, |at| at as i32)),
             },
-            From::Scalar(bits) => with_memory!(size, |M| cast_mut::<_, M>(to).fill(bits as M)),
+            Operand::Scalar(bits) => with_memory!(size, |M| cast_mut::<_, M>(to).fill(bits as M)),
         }
         (Place::Register, splat.is_some())
     }

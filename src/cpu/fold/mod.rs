@@ -10,7 +10,7 @@ mod indexes;
 
 use smallvec::SmallVec;
 
-use super::bytes::{From, LARGEST_NEAR, cut};
+use super::bytes::{LARGEST_NEAR, Operand, cut};
 use super::combine::{self, Loops, Values};
 use super::engine::{self, Engine};
 use super::eval;
@@ -44,7 +44,7 @@ type Outs<'a> = SmallVec<[&'a mut [u8]; 2]>;
 pub(super) fn fold(
     program: &Program,
     reduce: &ReduceAxes,
-    from: &[From<'_>],
+    from: &[Operand<'_>],
     outs: Vec<&mut [u8]>,
 ) -> Result<()> {
     let mut outs: Outs<'_> = outs.into();
@@ -115,7 +115,7 @@ struct Scratch {
     identity: Register,
 }
 
-fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<'_>) -> Result<()> {
+fn rounds(program: &Program, reduce: &ReduceAxes, from: &[Operand<'_>], outs: Outs<'_>) -> Result<()> {
     let (shape, dtype) = (&program.shape, program.element_type());
     let outer: usize = shape[..reduce.axes.start].iter().product();
     let inner: usize = shape[reduce.axes.end..].iter().product();
@@ -148,7 +148,7 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
         cuts,
         together,
         strip,
-        asks: From::bytes(from) > LARGEST_NEAR,
+        asks: Operand::bytes(from) > LARGEST_NEAR,
         size: dtype.size(),
         identity: reduce.op.identity(dtype),
         work,
@@ -165,7 +165,7 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
             next.inputs = vec![next.inputs[0].clone(); outs.len()];
             next.results = (0..).map(Value::Input).take(outs.len()).collect();
             let reduce = ReduceAxes { axes: 1..2, ..reduce.clone() };
-            let from: Vec<From<'_>> = held.iter().map(|memory| From::Bytes(&memory[..bytes])).collect();
+            let from: Vec<Operand<'_>> = held.iter().map(|memory| Operand::Bytes(&memory[..bytes])).collect();
             rounds(&next, &reduce, &from, outs)
         }
     }

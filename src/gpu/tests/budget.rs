@@ -12,7 +12,6 @@ use crate::ir::{Backend, Destination, Schedule, Storage};
 use crate::layout::Layout;
 use crate::options::Options;
 use crate::plan::Target;
-use crate::tuning::Tuning;
 use crate::{AnyExpr, AnyTensor, DType, Device, Expr, ReduceOptions, Result, Tensor};
 
 const ROWS: usize = 48;
@@ -176,7 +175,7 @@ fn slow() -> Option<Arc<Gpu>> {
     connection.limits.max_buffer_size = 1 << 40;
     connection.limits.max_storage_buffer_binding_size = 1 << 40;
     let gpu = Gpu::new(connection, pipelines::MOST).unwrap();
-    let target = Target { rate: Some(RATE), tuning: Tuning::GPU, ..gpu.adapter };
+    let target = Target { rate: Some(RATE), ..gpu.adapter };
     Some(Arc::new(Gpu::of(gpu.parts.clone(), target)))
 }
 

@@ -13,7 +13,6 @@ use crate::ir::{
 };
 use crate::options::Options;
 use crate::plan::Target;
-use crate::tuning::Tuning;
 use crate::{Device, Expr, Tensor};
 
 /// The result of a program, as bytes.
@@ -37,8 +36,7 @@ fn moved(program: &Program, gpu: &Arc<Gpu>) -> Program {
     program
 }
 
-/// Every adapter, as it is; as if it were a GPU: invocations share rows and meet in workgroup memory; and the same with
-/// little of that.
+/// Every adapter, as it is, and with little workgroup memory, in which invocations meet.
 fn gpus() -> &'static [(String, Arc<Gpu>)] {
     static GPUS: OnceLock<Vec<(String, Arc<Gpu>)>> = OnceLock::new();
     GPUS.get_or_init(|| {
@@ -48,14 +46,10 @@ fn gpus() -> &'static [(String, Arc<Gpu>)] {
         let expected = std::env::var("ZEROSTRIDE_EXPECT").unwrap_or_default();
         assert!(own.len() >= expected.split(',').filter(|name| !name.is_empty()).count(), "{own:?}");
         let each = own.into_iter().flat_map(|gpu| {
-            let adapter = Target { tuning: Tuning::GPU, ..gpu.adapter };
-            let other = Arc::new(Gpu::of(gpu.parts.clone(), adapter));
             let name = gpu.parts.connection.name().to_string();
-            let less = Target { shared: 1024, ..adapter };
+            let less = Target { shared: 1024, ..gpu.adapter };
             let less = Arc::new(Gpu::of(gpu.parts.clone(), less));
-            let forms = [" as a GPU with little memory", " as a GPU", ""];
-            let names = forms.map(|form| name.clone() + form);
-            names.into_iter().zip([less, other, gpu]).collect::<Vec<_>>()
+            [(name.clone() + " with little memory", less), (name, gpu)]
         });
         each.collect()
     })

@@ -9,17 +9,15 @@ use crate::gpu::open::open;
 use crate::gpu::tests::in_turn;
 use crate::options::Options;
 use crate::plan::{Faults, Target};
-use crate::tuning::Tuning;
 use crate::{Device, Expr, Tensor};
 
-/// Each adapter as it is opened, as if it were a GPU, and as one that has no instructions of its own for f16.
+/// Each adapter as it is opened, and as one that has no instructions of its own for f16.
 fn devices() -> Vec<Device> {
     let mut devices = Vec::new();
     for found in pollster::block_on(find()) {
         let gpu = pollster::block_on(open(found, &Options::default())).unwrap();
-        let as_gpu = Target { tuning: Tuning::GPU, ..gpu.adapter };
         let faults = Faults { halves: true, half_rounding: true, ..gpu.adapter.faults };
-        for adapter in [gpu.adapter, as_gpu, Target { faults, ..as_gpu }] {
+        for adapter in [gpu.adapter, Target { faults, ..gpu.adapter }] {
             let own = Gpu::of(gpu.parts.clone(), adapter);
             devices.push(Device::from_backend(Arc::new(own)));
         }

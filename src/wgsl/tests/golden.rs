@@ -12,7 +12,6 @@ use crate::ir::{
 };
 use crate::lower::{Cuts, Dispatch, lower, over_slots};
 use crate::plan::{Faults, Kernel, Place, Plan, Target, WORKGROUP};
-use crate::tuning::Tuning;
 use crate::wgsl::emit;
 use crate::{AnyExpr, Device, Expr, Outside, Tensor, f16};
 
@@ -24,13 +23,6 @@ pub(crate) const GPU: Target = Target {
     faults: NONE,
     math: Math::Precise,
     shared: 16384,
-    tuning: Tuning::GPU,
-};
-const HOST: Target = Target {
-    shared: 32768,
-    tuning: Tuning::LANE_BY_LANE,
-    faults: Faults { half_rounding: true, products: true, splits: true, ..NONE },
-    ..GPU
 };
 const NONE: Faults = Faults {
     flushes: false,
@@ -215,7 +207,7 @@ fn walk(table: &Tensor<f32>, bytes: &Tensor<u8>) -> Expr<f32> {
     sum
 }
 
-/// The kernels that are kept, by name. Those of a name that ends with `llvmpipe` are a processor's.
+/// The kernels that are kept, by name.
 pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
     launched(1).into_iter().map(|(name, launched)| (name, launched.plan.kernel)).collect()
 }
@@ -241,20 +233,11 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("error_of_a_sum", map(&((&a - ((&a + &b) - ((&a + &b) - &a))) + (&b - ((&a + &b) - &a))))),
         ("contraction", map(&((&a * &b).abs() + (&a * &row).max(&column)))),
         ("two_results", two_results(&(&a + &row).exp(), &(&a + &row).abs())),
-        ("shifted_llvmpipe", map_on(HOST, &(&flat + long.slice(0, 1..)))),
+        ("shifted", map(&(&flat + long.slice(0, 1..)))),
         ("stepped", map(&(&every_second + zeros::<f32, 2>([64 * n, 128])))),
-        ("stepped_llvmpipe", map_on(HOST, &(long.slice_step(0, 1.., 2) + zeros::<f32, 1>([500 * n])))),
         ("odd_rows", map(&(zeros::<f32, 2>([63 * n, 253]) + zeros::<f32, 1>([253])))),
-        (
-            "odd_rows_llvmpipe",
-            map_on(
-                HOST,
-                &(zeros::<f32, 2>([63 * n, 253]) + zeros::<f32, 1>([253]) * zeros::<f32, 2>([63 * n, 1])),
-            ),
-        ),
         ("row_column_scalar", map(&((&a - &row) / &column * 0.5).relu())),
         ("transposed", map(&(&a + zeros::<f32, 2>([256, 64 * n]).transpose(0, 1)))),
-        ("normalize_llvmpipe", map_on(HOST, &((image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1])))),
         ("normalize", map(&(image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1]))),
         ("short_rows", map(&(zeros::<i32, 2>([1000 * n, 3]).rem_floor(zeros::<i32, 1>([3]))))),
         ("batch_channel", map(&(zeros::<f32, 4>([2 * n, 3, 8, 8]) + zeros::<f32, 4>([1, 3, 1, 8])))),
@@ -265,44 +248,28 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ),
         ("joined_bytes", map(&zeros::<u8, 1>([1000 * n]).lt(zeros::<u8, 1>([1000 * n])))),
         ("mask", map(&(bytes.eq(7) & zeros::<bool, 1>([255])))),
-        ("same_shape_llvmpipe", map_on(HOST, &(&a + &b))),
-        (
-            "transposed_llvmpipe",
-            map_on(HOST, &(zeros::<f32, 2>([64, 256]) + zeros::<f32, 2>([256, 64]).transpose(0, 1))),
-        ),
-        (
-            "transposed_tall_llvmpipe",
-            map_on(HOST, &(zeros::<f32, 2>([256, 64 * n]) + zeros::<f32, 2>([64 * n, 256]).transpose(0, 1))),
-        ),
         // Windows: rows that begin where loads do, and share them; that do not; of two steps, which do not overlap.
         ("box_blur", first(GPU, &a.windows([3, 3], [0, 1]).mean([-2, -1]))),
-        ("box_blur_llvmpipe", first(HOST, &a.windows([3, 3], [0, 1]).mean([-2, -1]))),
         ("stencil", into_tensor(&inner(&next).tensor().unwrap(), &stencil(&field))),
         ("pool", first(GPU, &a.windows_with([2, 2], [0, 1], [2, 2], [1, 1]).sum([-2, -1]))),
         // Sums: of rows by one invocation, by sixteen that meet in workgroup memory, and by 64 that have four blocks;
         // of rows that take another pass; of columns; of rows that are no whole vectors. A maximum, for which no order
         // shows; the index of one; a cumulative sum, its groups and then all.
-        ("sum_of_rows_llvmpipe", reduction(HOST, &(&a * &row), ReduceOp::Sum, 1)),
         ("sum_of_rows", reduction(GPU, &(&a * &row), ReduceOp::Sum, 1)),
-        ("maximum_of_rows_llvmpipe", reduction(HOST, &a.expr(), ReduceOp::Max, 1)),
         ("sum_of_long_rows", reduction(GPU, &zeros::<f32, 2>([8 * n, 4096]).expr(), ReduceOp::Sum, 1)),
-        ("sum_of_columns_llvmpipe", reduction(HOST, &columns.expr(), ReduceOp::Sum, 0)),
         ("sum_of_columns", reduction(GPU, &(&columns * &wide_row), ReduceOp::Sum, 0)),
         ("sum_of_odd_rows", reduction(GPU, &zeros::<f32, 2>([1000 * n, 3]).expr(), ReduceOp::Sum, 1)),
         ("argmax_of_all", reduction(GPU, &zeros::<f32, 1>([1001]).expr(), ReduceOp::ArgMax, 0)),
         // Cumulative sums: of rows by an invocation each and by sixteen that share a tile; of a long run, what is last
         // in tiles and then all; across rows.
-        ("cumsum_of_rows_llvmpipe", cumsum(HOST, &(&a * &row), 1, false, false)),
         ("cumsum_of_rows_exclusive", cumsum(GPU, &a.expr(), 1, true, false)),
         ("cumsum_of_odd_rows", cumsum(GPU, &zeros::<f32, 2>([1000 * n, 35]).expr(), 1, false, false)),
         ("cumsum_lasts", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, false)),
         ("cumsum_values", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, true)),
         ("cumsum_values_exclusive", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, true, true)),
-        ("cumsum_of_columns_llvmpipe", cumsum(HOST, &zeros::<f32, 2>([4096, 64 * n]).expr(), 0, false, true)),
         ("cumsum_of_columns", cumsum(GPU, &zeros::<f32, 2>([100, 70 * n.min(9)]).expr(), 0, false, false)),
         // All that is made of rows: by one invocation each, by sixteen, and by one each where lanes lie across
         // them; of rows of three; and what follows a reduction.
-        ("softmax_llvmpipe", rows(HOST, &a.softmax(1))),
         ("softmax", rows(GPU, &a.softmax(1))),
         (
             "standardize_columns",
@@ -317,14 +284,6 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
             "product_of_bytes",
             first(GPU, &bytes.cast::<f32>().matmul(zeros::<f32, 3>([3, 255, 70]).slice(2, ..70))),
         ),
-        ("product_llvmpipe", first(HOST, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 32])))),
-        (
-            "product_by_fours_llvmpipe",
-            first(HOST, &{
-                let (left, right) = (zeros::<f32, 2>([64 * n, 64]), zeros::<f32, 2>([32, 64]));
-                left.matmul(right.transpose(0, 1)) / 8.0
-            }),
-        ),
         (
             "product_between_steps",
             first(GPU, &{
@@ -337,34 +296,16 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         // Sorts: the digits of a tile counted; elements moved, and elements of two words with their indices.
         ("digits", sort(GPU, &zeros::<f32, 1>([100_000 * n]).sort(0).into(), "digits")),
         ("counted", sort(GPU, &zeros::<u32, 1>([100_000 * n]).bincount(200).into(), "elements of tiles")),
-        (
-            "counted_llvmpipe",
-            sort(HOST, &zeros::<u32, 1>([100_000 * n]).bincount(200).into(), "elements of tiles"),
-        ),
         // Bins, computed where they are counted.
         ("histogram", sort(GPU, &bins(), "elements of tiles")),
-        ("histogram_llvmpipe", sort(HOST, &bins(), "elements of tiles")),
         // Numbers of true elements, and elements of segments.
         ("truths", sort(GPU, &zeros::<bool, 1>([1000]).nonzero_padded(10, 0).into(), "elements moved")),
-        (
-            "truths_llvmpipe",
-            sort(HOST, &zeros::<bool, 1>([1000]).nonzero_padded(10, 0).into(), "elements moved"),
-        ),
-        (
-            "true_counts_llvmpipe",
-            sort(HOST, &zeros::<bool, 1>([1000]).nonzero_padded(10, 0).into(), "digits"),
-        ),
         ("segments", sort(GPU, &segments(), "elements moved")),
-        ("segments_llvmpipe", sort(HOST, &segments(), "elements moved")),
         ("moved", sort(GPU, &zeros::<f32, 1>([1000]).sort(0).into(), "elements moved")),
-        (
-            "moved_with_indices_llvmpipe",
-            sort(HOST, &zeros::<f64, 1>([1000]).argsort(0).into(), "elements moved"),
-        ),
         // Lookups: by two indices, of elements that share words, of rows that are loaded whole, and around a border.
         ("lookup", map(&a.at([&i, &(&i + 1)]))),
         ("lookup_bytes", map(&bytes.at_with([&i, &i], Outside::fill(7)))),
-        ("lookup_rows_llvmpipe", map_on(HOST, &a.take(&i, 0))),
+        ("lookup_rows", map(&a.take(&i, 0))),
         ("roll", map(&a.roll([1, 1], [0, 1]))),
         ("two_types", two_results(&(&a + &row), &a.gt(&row))),
         // Random numbers, and a loop with an operand that all iterations share.
