@@ -42,7 +42,7 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
         Makes::Elements => emitter.elements()?,
         Makes::Scan(scanner) => emitter.scan(scanner)?,
         Makes::Contract(contract) => emitter.contract(contract)?,
-        Makes::Sort(sorter) => emitter.sort(sorter),
+        Makes::Sort(sorter) => emitter.sort(sorter)?,
         Makes::Count(counter) => emitter.count(*counter)?,
         Makes::Reduce(reduce) => emitter.reduce(reduce)?,
     }

@@ -2,7 +2,6 @@
 
 use super::bodies::Bodies;
 use super::fences::Fences;
-use super::text::line;
 use crate::ir::{ByValue, Value};
 use crate::plan::{Access, Kernel, Operand, Origin, Role, Stride, Walk};
 
@@ -52,12 +51,10 @@ impl<'a> Emitter<'a> {
         format!("v{}{suffix}", self.number(value))
     }
 
-    /// The entry point of an invocation whose workgroup has a tile of elements, and `number`, the tile's.
-    pub(super) fn numbered_tile(&mut self, group: u32) {
-        line!(self.text, "@compute @workgroup_size({group})");
-        let local = "@builtin(local_invocation_index) local: u32";
-        line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
-        line!(self.text, "    let number = id.y * p.pitch + id.x;");
-        line!(self.text, "    if (number >= p.count) {{ return; }}");
+    /// What is written, apart from the text.
+    pub(super) fn captured(&mut self, write: impl FnOnce(&mut Self)) -> String {
+        let start = self.text.len();
+        write(self);
+        self.text.split_off(start).trim_end_matches('\n').into()
     }
 }

@@ -25,10 +25,10 @@ mod rows;
 mod scan;
 mod sort;
 mod stores;
+mod template;
 #[cfg(test)]
 mod tests;
 mod text;
-mod tiles;
 mod types;
 mod workarounds;
 

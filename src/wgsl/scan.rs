@@ -1,19 +1,19 @@
-//! Kernels that scan: the elementwise body as a function of coordinates, and the code that goes through the groups of a
-//! tile. Along a run, the lanes of a vector are neighbours and are added one by one. Across runs, each lane is a run, and a
-//! vector is added as a whole.
-//!
-//! The state before the first value is the identity: 0 for sums, so that no sum is -0, by the contract. The state
-//! before a place has levels. `b0` is the value of everything before the tile, `b1` of everything before its first group,
-//! `b2` of everything before its first group of groups, and so on.
+//! Kernels that scan: the elementwise body as a function of coordinates, and functions that combine and store values for
+//! `shaders/kernels/scan.wgsl`. The state before the first value is the identity: 0 for sums, so that no sum is -0, by the
+//! contract.
 
 use super::combine::form;
 use super::emitter::Emitter;
+use super::template::Filling;
 use super::text::{EACH, line};
-use super::tiles::VECTORS;
 use super::types::{compute, constant, lanes, pack};
 use crate::dtype::Kind;
 use crate::error::{Result, bail};
+use crate::ir::GROUP;
 use crate::plan::{LANES, Origin, Role, Scanned, Scanner, Store, Stride};
+
+/// Values of a group in vectors along the run.
+const VECTORS: usize = GROUP / LANES;
 
 impl Emitter<'_> {
     pub(super) fn scan(&mut self, scanner: &Scanner) -> Result<()> {
@@ -24,15 +24,7 @@ impl Emitter<'_> {
         }
         self.joining(scanner)?;
         self.stored(scanner);
-        if scanner.along || scanner.levels > 1 {
-            let (of, workgroup) = (lanes(scanner.element), self.kernel.workgroup[0]);
-            let size = if scanner.along { workgroup * VECTORS as u32 } else { workgroup };
-            line!(self.text, "var<workgroup> shared_values: array<{of}, {size}>;\n");
-        }
-        self.scan_head(scanner);
-        self.group_each(scanner);
-        line!(self.text, "}}");
-        Ok(())
+        self.scan_tile(scanner)
     }
 
     /// A function of the coordinates that returns a vector of values. Past the end of a run it returns existing values,
@@ -150,62 +142,91 @@ impl Emitter<'_> {
         line!(self.text, "}}\n");
     }
 
-    /// The entry point. From the number of a tile, `item`, come its place in the run, `position`, and its coordinates.
-    fn scan_head(&mut self, scanner: &Scanner) {
+    /// The entry point.
+    fn scan_tile(&mut self, scanner: &Scanner) -> Result<()> {
+        let Scanner { along, levels, exclusive, .. } = *scanner;
         let (workgroup, groups) = (self.kernel.workgroup[0], scanner.groups());
-        line!(self.text, "@compute @workgroup_size({workgroup})");
-        let local = "@builtin(local_invocation_index) local: u32";
-        line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>, {local}) {{");
-        line!(self.text, "    let i = id.y * p.pitch + id.x;");
-        let beside = workgroup / groups;
-        // Neighbours have neighbouring groups of a run, or neighbouring runs.
-        let (group, tile) = match scanner.along {
-            true => (format!("local % {groups}u"), format!("local / {groups}u")),
-            false => (format!("local / {beside}u"), format!("local % {beside}u")),
+        let (beside, vector) = (workgroup / groups, lanes(scanner.element));
+        let is_last = scanner.scanned == Scanned::Lasts;
+        let at = |emitter: &Self, place: &str, suffix: &str| emitter.scan_places(scanner, place, suffix);
+        let tile = self.captured(|emitter| emitter.tile_at(scanner, "own_item", ""));
+        // Vectors as they lie in memory, or those of a group across runs.
+        let (mut loads, mut stores) = (Vec::new(), Vec::new());
+        let values: Vec<String> = (0..GROUP)
+            .map(|k| match exclusive {
+                true if k == 0 => "previous".into(),
+                true => format!("r{}", k - 1),
+                false => format!("r{k}"),
+            })
+            .collect();
+        let vectors = groups * VECTORS as u32;
+        for k in (0..VECTORS).filter(|_| along) {
+            let (item, suffix) = (format!("item{k}"), format!("_{k}"));
+            let tile = self.captured(|emitter| emitter.tile_at(scanner, &item, &suffix));
+            let place = at(self, &format!("at{k}"), &suffix);
+            loads.push(format!(
+                "    let vector{k} = local + {}u;\n    let {item} = tiles + vector{k} / {vectors}u;\n{tile}\n    \
+                 let at{k} = position_{k} * {vectors}u + vector{k} % {vectors}u;\n    let loaded{k} = element({place});",
+                k as u32 * workgroup
+            ));
+            let value = format!("shared_values[vector{k} ^ ((vector{k} >> 3u) & 7u)]");
+            stores.push(format!("    if ({item} < p.count) {{ store({place}, {value}); }}"));
+        }
+        if !along {
+            loads.push(format!("    let row = (position * {groups}u + group) * {GROUP}u;"));
+        }
+        for (k, value) in values.iter().enumerate().filter(|_| !along) {
+            let place = at(self, &format!("row + {k}u"), "");
+            loads.push(format!("    let a{k} = element({place});"));
+            stores.push(format!("        store({place}, {value});"));
+        }
+        let name = |k: usize| match along {
+            true => format!("a{}.{}", k / LANES, ["x", "y", "z", "w"][k % LANES]),
+            false => format!("a{k}"),
         };
-        line!(self.text, "    let tiles = i / {workgroup}u * {beside}u;");
-        line!(self.text, "    let group = {group};");
-        line!(self.text, "    let own_item = tiles + {tile};");
-        self.tile_at(scanner, "own_item", "");
+        let mut prefixes = vec![format!("    let g0 = {};", name(0))];
+        prefixes.extend((1..GROUP).map(|k| format!("    let g{k} = join(g{}, {});", k - 1, name(k))));
+        let results = (0..GROUP).map(|k| format!("    let r{k} = after(before_group, g{k});"));
+        // The tile's last value, and its parts, the last group first.
+        let parts = &["g15", "z1", "z2"][..levels as usize];
+        let all = parts[1..].iter().fold(parts[0].to_string(), |rest, part| format!("join({part}, {rest})"));
+        let lasts = std::iter::once(all.as_str()).chain(parts.iter().copied()).enumerate();
+        let place = at(self, "position", "");
+        let lasts = lasts.map(|(part, value)| format!("        store({place}, {part}u, {value});"));
         let identity = constant(scanner.element, "p.identity0");
-        let identity = if scanner.along { format!("({identity}).x") } else { identity };
-        line!(self.text, "    let identity = {identity};");
-        self.carries(scanner);
-    }
-
-    /// The state before the tile, at each level.
-    fn carries(&mut self, scanner: &Scanner) {
-        let levels = scanner.levels;
-        if scanner.scanned == Scanned::Lasts {
-            return;
+        let mut filling = Filling::default()
+            .when("along", along)
+            .when("two_levels", levels > 1)
+            .when("three_levels", levels > 2)
+            .when("meets", along || levels > 1)
+            .when("carried", !is_last && scanner.carried() > 0)
+            .when("lasts", is_last)
+            .when("follows", exclusive && levels > 1)
+            .with("size", if along { workgroup * VECTORS as u32 } else { workgroup })
+            .with("workgroup", workgroup)
+            .with("groups", groups)
+            .with("last_group", groups - 1)
+            .with("beside", beside)
+            .with("levels", levels)
+            .with("apart", if along { 1 } else { beside })
+            .with("lane", if along { ".x" } else { "" })
+            .with("first", if along { "local - group" } else { "own_item - tiles" })
+            .with("is_first", if along { "before == 0u" } else { "vec4<bool>(before == 0u)" })
+            .with("identity", if along { format!("({identity}).x") } else { identity })
+            .with("last", at(self, "last", ""))
+            .with("other", at(self, "other", ""))
+            .with("tile", tile)
+            .with("loads", loads.join("\n"))
+            .with("prefixes", prefixes.join("\n"))
+            .with("results", results.collect::<Vec<_>>().join("\n"))
+            .with("lasts", lasts.collect::<Vec<_>>().join("\n"))
+            .with("stores", stores.join("\n"))
+            .with("vector", vector);
+        for (name, four) in ["values0", "values1", "values2", "values3"].into_iter().zip(values.chunks(LANES))
+        {
+            filling = filling.with(name, four.join(", "));
         }
-        if scanner.carried() == 0 {
-            (0..=levels).for_each(|level| line!(self.text, "    let b{level}_first = identity;"));
-            return;
-        }
-        line!(self.text, "    let before = position + p.before;");
-        for (name, back) in [("last", 1), ("other", 2)] {
-            line!(self.text, "    let {name} = max(before, {back}u) - {back}u;");
-        }
-        let [last, other] = ["last", "other"].map(|at| self.scan_places(scanner, at, ""));
-        line!(self.text, "    let sum = before0({last});");
-        line!(self.text, "    var q{levels} = before0({other});");
-        line!(self.text, "    if (before < 2u) {{ q{levels} = identity; }}");
-        for level in 1..=levels {
-            line!(self.text, "    let p{level} = before{level}({last});");
-            match level {
-                1 => line!(self.text, "    let s1 = p1;"),
-                _ => line!(self.text, "    let s{level} = join(p{level}, s{});", level - 1),
-            }
-        }
-        for level in (1..levels).rev() {
-            line!(self.text, "    let q{level} = join(q{0}, p{0});", level + 1);
-        }
-        for level in 0..=levels {
-            let known = if level == levels { "sum".into() } else { format!("join(q{0}, s{0})", level + 1) };
-            let first = if scanner.along { "before == 0u" } else { "vec4<bool>(before == 0u)" };
-            line!(self.text, "    let b{level}_first = select({known}, identity, {first});");
-        }
+        filling.fill(self.text, include_str!("../../shaders/kernels/scan.wgsl"))
     }
 }
 
