@@ -74,7 +74,7 @@ pub(super) async fn ready(connection: Connection, pipelines: usize, stated: Opti
             }
             Err(error) => {
                 log::warn!("{gpu:?}: cannot tell how it rounds: {error}");
-                (UNKNOWN, gpu.adapter.rate)
+                (Faults::ALL, gpu.adapter.rate)
             }
         },
     };
@@ -126,20 +126,6 @@ pub(super) fn rate(gpu: &Arc<Gpu>) -> Result<u64> {
     Ok((rate as u64).max(LEAST_RATE))
 }
 
-/// The forms that are right on every adapter.
-const UNKNOWN: Faults = Faults {
-    flushes: true,
-    quotients: true,
-    roots: true,
-    halves: true,
-    half_rounding: true,
-    products: true,
-    fma: true,
-    splits: true,
-    nans: true,
-    fractions: true,
-};
-
 /// Tests every type that the adapter computes with. All tests start before the first answer is waited for.
 async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     let operands = pairs([f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0], f32::MAX_EXP - 2);
@@ -153,25 +139,16 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
         }
         Err(_) => None,
     };
-    let mut faults = single.await?;
     // If the adapter cannot compile such a kernel, it has none of these instructions.
-    let [halves, half_rounding] = match halves {
-        Ok(halves) => halves.await.unwrap_or([true, true]),
-        Err(_) => [true, true],
+    let lacking = Faults { halves: true, half_rounding: true, ..Faults::default() };
+    let halves = match halves {
+        Ok(halves) => halves.await.unwrap_or(lacking),
+        Err(_) => lacking,
     };
-    let lacking = gpu.adapter.faults;
-    faults.halves = halves;
-    faults.half_rounding = half_rounding || lacking.half_rounding;
-    faults.products = lacking.products;
-    let [fma, nans] = sums.await?;
-    faults.fma = fma || lacking.fma;
-    faults.splits = faults.fma || lacking.splits;
-    faults.nans = nans;
+    let mut faults = gpu.adapter.faults.or(single.await?).or(halves).or(sums.await?);
+    faults.splits |= faults.fma;
     if let Some((double, fractions)) = double {
-        let double = double.await?;
-        faults.fractions = fractions.await?;
-        faults.quotients |= double.quotients;
-        faults.roots |= double.roots;
+        faults = faults.or(Faults { flushes: false, ..double.await? }).or(fractions.await?);
     }
     Ok(faults)
 }
@@ -257,7 +234,7 @@ fn faults_of<T: Float + bytemuck::Pod>(
 
 /// Whether rounding f64 to whole numbers differs from the host: for every exponent that has fractions, with each sign,
 /// and halfway between two whole numbers.
-fn fractions_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<bool>>> {
+fn fractions_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<Faults>>> {
     let mut draw = draws::<f64>();
     let each = |i: usize| 2_f64.powi(i as i32 % 53 - 1) * draw() * [1.0, -1.0][i / 53 % 2];
     let halves = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5];
@@ -270,13 +247,14 @@ fn fractions_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<bool>>> {
     Ok(async move {
         let read = read.await?;
         let mut all = read.iter().zip(right);
-        Ok(all.any(|(got, right)| values.iter().zip(got).any(|(x, got)| right(*x) != *got)))
+        let fractions = all.any(|(got, right)| values.iter().zip(got).any(|(x, got)| right(*x) != *got));
+        Ok(Faults { fractions, ..Faults::default() })
     })
 }
 
 /// Whether f16 changes on its way to f32 and back, and whether other numbers are not rounded to the nearest. Tested are
 /// numbers of every exponent, numbers halfway between two neighbours, and their neighbours.
-fn halves_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> {
+fn halves_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<Faults>>> {
     let each = |i: usize| f16::from_bits((i * (usize::from(u16::MAX) + 1) / COUNT + i % 7) as u16);
     let halves: Vec<f16> = (0..COUNT).map(each).collect();
     let around = |x: &f16| {
@@ -297,16 +275,17 @@ fn halves_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> 
         // Compares bits, except those of NaN.
         let same = |got: f32, right: f32| got.to_bits() == right.to_bits() || got.is_nan() && right.is_nan();
         let (singly, there, rounded) = (singly.await?, there.await?, rounded.await?);
-        let changes = halves.iter().zip(singly[0].iter().zip(&there[0])).any(|(x, (single, there))| {
+        let halves = halves.iter().zip(singly[0].iter().zip(&there[0])).any(|(x, (single, there))| {
             !same(*single, x.to_f32()) || !same(f16::from_bits(*there).to_f32(), x.to_f32())
         });
-        let misses = singles.iter().zip(&rounded[0]).any(|(x, got)| !same(*got, f16::from_f32(*x).to_f32()));
-        Ok([changes, misses])
+        let half_rounding =
+            singles.iter().zip(&rounded[0]).any(|(x, got)| !same(*got, f16::from_f32(*x).to_f32()));
+        Ok(Faults { halves, half_rounding, ..Faults::default() })
     })
 }
 
 /// Whether `fma` rounds its product, and whether NaN from sums and products has bits set in its lower half.
-fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> {
+fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<Faults>>> {
     let mut draw = draws::<f32>();
     let (infinite, nan) = (f32::INFINITY, f32::NAN);
     let odd = |bits: u32| f32::from_bits(bits);
@@ -328,9 +307,9 @@ fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> {
     Ok(async move {
         let read = read.await?;
         let once = x.iter().zip(&y).zip(&z).map(|((x, y), z)| x.mul_add(*y, *z));
-        let misses = once.zip(&read[0]).any(|(once, got)| !once.is_nan() && once.to_bits() != got.to_bits());
+        let fma = once.zip(&read[0]).any(|(once, got)| !once.is_nan() && once.to_bits() != got.to_bits());
         let has_bits = |x: &f32| x.is_nan() && x.to_bits() & 0xffff != 0;
-        Ok([misses, read[1..].iter().flatten().any(has_bits)])
+        Ok(Faults { fma, nans: read[1..].iter().flatten().any(has_bits), ..Faults::default() })
     })
 }
 

@@ -91,7 +91,8 @@ impl Reading {
             },
         };
         let mut accesses: SmallVec<[Access; 8]> = (0..program.inputs.len()).map(access).collect();
-        if chooser.walk == Walk::Rows {
+        // An invocation of several rows has loads of its own for them.
+        if chooser.walk == Walk::Rows && chooser.together.is_none() {
             near::share(program, chooser.loops, self.of_kind(Read::Bound), &mut accesses);
         }
         if store != Store::Words && self.of_kind(Read::Table).next().is_some() {

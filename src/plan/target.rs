@@ -4,30 +4,56 @@ use crate::error::{Result, bail};
 use crate::ir::Math;
 use crate::tuning::rows::VALUES;
 
-/// Missing or inexact operations of an adapter. Kernels for it use other forms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Faults {
+/// Declares the faults of adapters.
+macro_rules! faults {
+    ($($(#[doc = $doc:literal])* $name:ident,)*) => {
+        /// Missing or inexact operations of an adapter. Kernels for it use other forms.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub(crate) struct Faults {
+            $($(#[doc = $doc])* pub $name: bool,)*
+        }
+
+        impl Faults {
+            /// The forms that are right on every adapter.
+            pub(crate) const ALL: Faults = Faults { $($name: true,)* };
+
+            /// These and others.
+            pub(crate) fn or(self, other: Faults) -> Faults {
+                Faults { $($name: self.$name || other.$name,)* }
+            }
+
+            fn named(&mut self, name: &str) -> Option<&mut bool> {
+                match name {
+                    $(stringify!($name) => Some(&mut self.$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+faults! {
     /// Subnormal results become 0, also those that would round up to the least normal float.
-    pub flushes: bool,
+    flushes,
     /// Quotients are not always the nearest floats.
-    pub quotients: bool,
+    quotients,
     /// Square roots are not always the nearest floats.
-    pub roots: bool,
+    roots,
     /// `unpack2x16float` or `pack2x16float` changes numbers that f16 has.
-    pub halves: bool,
+    halves,
     /// There is no f16, or conversions to it are not rounded to the nearest.
-    pub half_rounding: bool,
+    half_rounding,
     /// There are no 64-bit integers, whose product has the high word of one of 32 bits. RDNA2's compiler: a batch and a
     /// channel added take 45 cycles a wave with them, 48 without.
-    pub products: bool,
+    products,
     /// `fma` rounds its product.
-    pub fma: bool,
+    fma,
     /// `fma` is several instructions, or the driver's compiler may take it apart.
-    pub splits: bool,
+    splits,
     /// NaN from sums and products has bits set in its lower half.
-    pub nans: bool,
+    nans,
     /// `floor`, `ceil`, `round` and `trunc` leave fractions of f64.
-    pub fractions: bool,
+    fractions,
 }
 
 /// The facts about an adapter that plans need.
@@ -61,20 +87,10 @@ impl Target {
             let Ok(number) = value.parse::<u32>() else {
                 bail!(Device, "the field {field:?} has no number: write {name}=1")
             };
-            let is_on = number != 0;
-            match name {
-                "workgroup" => self.workgroup = number,
-                "shared" => self.shared = number,
-                "quotients" => self.faults.quotients = is_on,
-                "roots" => self.faults.roots = is_on,
-                "flushes" => self.faults.flushes = is_on,
-                "halves" => self.faults.halves = is_on,
-                "half_rounding" => self.faults.half_rounding = is_on,
-                "products" => self.faults.products = is_on,
-                "fma" => self.faults.fma = is_on,
-                "splits" => self.faults.splits = is_on,
-                "nans" => self.faults.nans = is_on,
-                "fractions" => self.faults.fractions = is_on,
+            match (name, self.faults.named(name)) {
+                ("workgroup", _) => self.workgroup = number,
+                ("shared", _) => self.shared = number,
+                (_, Some(fault)) => *fault = number != 0,
                 _ => bail!(Device, "there is no field {name:?}: see plan/target.rs"),
             }
         }

@@ -184,9 +184,7 @@ impl Emitter<'_> {
             (Origin::Binding(binding), Access::Stepped { step, first, .. }) => {
                 decode(dtype, self.stepped(i, operand, binding, vector, (step.into(), first.into())))
             }
-            (Origin::Binding(_), Access::Near { .. }) => {
-                decode(dtype, self.near(dtype, operand.access, vector))
-            }
+            (Origin::Binding(_), Access::Near { .. }) => decode(dtype, self.near(dtype, operand.access)),
             (Origin::Binding(binding), Access::Shifted) => decode(dtype, self.shifted(i, operand, binding)),
             (Origin::Output, Access::Stepped { .. } | Access::Shifted) => {
                 bail!(Kernel, "{:?} of the output's own binding", operand.access)

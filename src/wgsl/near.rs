@@ -4,7 +4,6 @@ use super::emitter::Emitter;
 use super::text::line;
 use super::types::{raw_lanes, unpack};
 use crate::dtype::DType;
-use crate::ir::Value;
 use crate::plan::{Access, LANES, Operand, Role, Stride};
 
 /// Four neighbouring elements of two vectors, from the element with the number of the lowest two bits of `rest`. Returns a
@@ -37,19 +36,17 @@ impl Emitter<'_> {
         let kernel = self.kernel;
         let (of, rows, axis) = (Role::In(i), kernel.rows_near(i), kernel.rank - 2);
         let spread = (rows.end() - rows.start()) as u32;
-        let vectors = self.vectors_near(i);
         let name = self.path_name(of);
-        for row in 0..vectors + spread {
+        for row in 0..=spread {
             let taken_of = self.taken_of_row(i, row);
             let (Some(&first), Some(&last)) = (taken_of.first(), taken_of.last()) else { continue };
-            let term = match (spread, kernel.stride(of, axis)) {
-                (_, Stride::Zero) => None,
-                (0, _) => self.term(of, axis, row),
-                _ => Some(format!(
-                    "{} * p.{name}_stride{axis}",
-                    self.row_near(axis, row, *rows.start(), spread, vectors)
-                )),
+            let row_near = match row as i32 + rows.start() {
+                0 => format!("c{axis}"),
+                down if down > 0 => format!("(c{axis} + {down}u)"),
+                up => format!("(c{axis} - {}u)", -up),
             };
+            let follows = kernel.stride(of, axis) != Stride::Zero;
+            let term = follows.then(|| format!("{row_near} * p.{name}_stride{axis}"));
             let place = if whole { "id.x" } else { "first" };
             let along = if step == 1 { place.to_string() } else { format!("{place} * {step}u") };
             let outer = (0..axis).filter_map(|axis| self.term(of, axis, 0));
@@ -81,19 +78,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// The number of an invocation's vectors that rows are loaded for.
-    fn vectors_near(&self, i: usize) -> u32 {
-        if self.shared[Value::Input(i as u32)] { 1 } else { self.kernel.rows() }
-    }
-
     /// The loads of a row that hold elements of an operand.
     fn taken_of_row(&self, i: usize, row: u32) -> Vec<u32> {
-        let (start, vectors) = (*self.kernel.rows_near(i).start(), self.vectors_near(i));
+        let start = *self.kernel.rows_near(i).start();
         let mut loads = Vec::new();
         for other in &self.kernel.operands {
             if let Access::Near { leader, step, first, down, .. } = other.access
                 && usize::from(leader) == i
-                && row.checked_sub((i32::from(down) - start) as u32).is_some_and(|vector| vector < vectors)
+                && row as i32 == i32::from(down) - start
             {
                 let lanes = LANES as u32;
                 loads.extend((0..lanes).map(|lane| (u32::from(first) + lane * u32::from(step)) / lanes));
@@ -104,27 +96,10 @@ impl Emitter<'_> {
         loads
     }
 
-    /// The coordinate of row `row`, counted from the first row that an invocation loads for all neighbours. Rows past the end
-    /// serve no stored vector.
-    fn row_near(&self, axis: usize, row: u32, start: i32, spread: u32, vectors: u32) -> String {
-        let first = format!("c{axis}{}", self.suffix(0));
-        let moved = |name: String, by: i32| match by {
-            0 => name,
-            by if by > 0 => format!("({name} + {by}u)"),
-            by => format!("({name} - {}u)", -by),
-        };
-        match vectors {
-            1 => moved(first, row as i32 + start),
-            _ if row == 0 => moved(first, start),
-            _ => moved(format!("min({first} + {row}u, p.len{axis} + {}u)", spread - 1), start),
-        }
-    }
-
     /// The vector of an operand, from these loads.
-    pub(super) fn near(&self, dtype: DType, access: Access, vector: u32) -> String {
+    pub(super) fn near(&self, dtype: DType, access: Access) -> String {
         let Access::Near { leader, step, first, down, .. } = access else { return String::new() };
-        let down = (i32::from(down) - self.kernel.rows_near(leader.into()).start()) as u32;
-        let row = if self.shared[Value::Input(leader.into())] { 0 } else { vector } + down;
+        let row = i32::from(down) - self.kernel.rows_near(leader.into()).start();
         every(dtype, &format!("w{leader}_{row}_"), step.into(), first.into())
     }
 }

@@ -20,21 +20,20 @@ pub(crate) const GPU: Target = Target {
     rate: None,
     bindings: 8,
     workgroup: WORKGROUP,
-    faults: NONE,
+    faults: Faults {
+        flushes: false,
+        quotients: false,
+        roots: false,
+        halves: false,
+        half_rounding: false,
+        products: false,
+        fma: false,
+        splits: false,
+        nans: false,
+        fractions: false,
+    },
     math: Math::Precise,
     shared: 16384,
-};
-const NONE: Faults = Faults {
-    flushes: false,
-    quotients: false,
-    roots: false,
-    halves: false,
-    half_rounding: false,
-    products: false,
-    fma: false,
-    splits: false,
-    nans: false,
-    fractions: false,
 };
 
 /// A kernel as it is launched, and the bytes of each tensor that it stores.
