@@ -1,12 +1,14 @@
 //! The array: an expression until it is read, then a tensor.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use zerostride::{AnyExpr, AnyTensor, DType, Layout, Shape};
+use pyo3::types::{PyComplex, PyTuple};
+use zerostride::{AnyExpr, AnyTensor, DType, Explain, Layout, Shape};
 
+use crate::cell::{At, Cost, Part, State, lock};
 use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
 use crate::error::raised;
@@ -16,47 +18,6 @@ use crate::wait::{LONG, SHORT, detached, is_busy, running, wait};
 /// The greatest depth of an expression. A deeper one is evaluated, so a loop that builds on its own result keeps a
 /// bounded number of arrays alive.
 const DEEPEST: u32 = 256;
-
-/// The source of a cell's elements.
-#[derive(Clone)]
-pub(crate) enum State {
-    /// An expression that is not evaluated.
-    Expr {
-        expr: AnyExpr,
-        /// The longest chain of operations in the expression.
-        depth: u32,
-        /// The number of elements of the largest operand.
-        work: usize,
-    },
-    Tensor(AnyTensor),
-}
-
-/// The elements that an array and its views share.
-pub(crate) struct Cell(Mutex<Inner>);
-
-/// The state, and the number of its changes.
-struct Inner {
-    state: State,
-    version: u64,
-    /// Whether a view needs a row-major tensor, as it is known by its strides alone.
-    is_dense: bool,
-}
-
-/// How a view finds its elements among those of its cell.
-type View = Arc<dyn Fn(&AnyExpr) -> AnyExpr + Send + Sync>;
-
-/// The most views of views. More become one, by their strides.
-const MOST_VIEWS: u32 = 32;
-
-/// Where an array's elements are.
-#[derive(Clone)]
-struct At {
-    cell: Arc<Cell>,
-    /// The view and the number of views that it is made of. `None` for all elements.
-    view: Option<(View, u32)>,
-    /// The view's elements, computed before the cell's, at a version of the cell.
-    seen: Option<(u64, AnyTensor)>,
-}
 
 /// An array of the array API standard. Operators build an expression. Reading the array (printing it, `bool`, `float`,
 /// conversion to NumPy) evaluates the expression, in one kernel where possible. Views share elements: a write to `x[1:]`
@@ -71,77 +32,12 @@ pub(crate) struct Array {
     is_readonly: bool,
 }
 
-/// An operand's expression with its depth and its work, as in [`State`].
-pub(crate) struct Part {
-    pub expr: AnyExpr,
-    pub depth: u32,
-    pub work: usize,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Inner {
-    fn replace(&mut self, state: State) {
-        self.state = state;
-        self.version += 1;
-    }
-
-    /// The tensor, if its elements are in row-major order from the begin of its memory.
-    fn dense(&self) -> Option<&AnyTensor> {
-        let is_dense = |layout: &Layout| layout.is_contiguous() && layout.offset() == 0;
-        match &self.state {
-            State::Tensor(tensor) if is_dense(tensor.layout()) => Some(tensor),
-            _ => None,
-        }
-    }
-
-    fn all(&self) -> AnyExpr {
-        match &self.state {
-            State::Tensor(tensor) => tensor.expr(),
-            State::Expr { expr, .. } => expr.clone(),
-        }
-    }
-}
-
-impl At {
-    fn new(state: State) -> At {
-        let inner = Inner { state, version: 0, is_dense: false };
-        At { cell: Arc::new(Cell(Mutex::new(inner))), view: None, seen: None }
-    }
-
-    fn viewed(&self, all: &AnyExpr) -> AnyExpr {
-        self.view.as_ref().map_or_else(|| all.clone(), |(view, _)| view(all))
-    }
-
-    /// The elements, and the version of the cell that has them.
-    fn part(&self) -> (Part, u64) {
-        let inner = lock(&self.cell.0);
-        let part = match (&inner.state, &self.seen) {
-            (State::Tensor(tensor), _) => Part { expr: self.viewed(tensor), depth: 0, work: 0 },
-            (_, Some((version, seen))) if *version == inner.version => {
-                Part { expr: seen.expr(), depth: 0, work: 0 }
-            }
-            (State::Expr { expr, depth, work }, _) => {
-                Part { expr: self.viewed(expr), depth: *depth, work: *work }
-            }
-        };
-        (part, inner.version)
-    }
-}
-
 impl Array {
     /// The array of an expression, or the expression's error.
-    pub(crate) fn new(
-        py: Python<'_>,
-        expr: AnyExpr,
-        depth: u32,
-        work: usize,
-        slot: Arc<Slot>,
-    ) -> PyResult<Array> {
-        let work = work.max(expr.shape().map_err(raised)?.iter().product());
-        let array = Array::at(At::new(State::Expr { expr: expr.clone(), depth, work }), &expr, slot)?;
+    pub(crate) fn new(py: Python<'_>, mut part: Part, slot: &Arc<Slot>) -> PyResult<Array> {
+        let (expr, depth) = (part.expr.clone(), part.depth);
+        part.work = part.work.max(expr.shape().map_err(raised)?.iter().product());
+        let array = Array::at(At::new(State::Expr(part)), &expr, slot.clone())?;
         if depth > DEEPEST {
             array.tensor(py)?;
         }
@@ -159,43 +55,25 @@ impl Array {
         py: Python<'_>,
         view: impl Fn(&AnyExpr) -> AnyExpr + Send + Sync + 'static,
     ) -> PyResult<Array> {
-        let At { cell, view: own, seen } = lock(&self.at).clone();
-        // A view of what is computed is computed.
-        let seen = seen.and_then(|(version, seen)| Some((version, view(&seen).named().ok()??)));
-        let (view, count): (View, u32) = match own {
-            None => (Arc::new(view), 1),
-            Some((own, count)) => (Arc::new(move |all| view(&own(all))), count + 1),
-        };
-        let mut at = At { cell, view: Some((view, count)), seen };
+        let mut at = lock(&self.at).clone().viewed(view);
         let expr = at.part().0.expr;
-        if count > MOST_VIEWS {
-            let layout = self.dense(py, &at)?.1;
-            let by_strides =
-                move |all: &AnyExpr| all.as_strided(layout.shape(), layout.strides(), layout.offset());
-            lock(&at.cell.0).is_dense = true;
-            at.view = Some((Arc::new(by_strides), 1));
+        if at.is_long() {
+            let device = self.slot.device(py)?;
+            detached(py, || at.shorten(device))?;
         }
         Ok(Array { is_readonly: self.is_readonly, ..Array::at(at, &expr, self.slot.clone())? })
     }
 
-    /// Stores all elements of a cell in row-major order, if they are not yet, and finds the layout of a view of them.
-    fn dense(&self, py: Python<'_>, at: &At) -> PyResult<(AnyTensor, Layout)> {
-        let device = self.slot.device(py)?.clone();
-        detached(py, || {
-            let mut inner = lock(&at.cell.0);
-            if inner.dense().is_none() {
-                inner.state = State::Tensor(inner.all().eval_on(&device)?);
-            }
-            let all = inner.all().tensor()?;
-            let layout = at.viewed(&all).tensor()?.layout().clone();
-            Ok((all, layout))
-        })
+    /// A number of the cell, and the layout of the elements in it, which are stored.
+    fn place(&self, py: Python<'_>) -> PyResult<(usize, Layout)> {
+        let (device, at) = (self.slot.device(py)?, lock(&self.at).clone());
+        Ok((at.number(), detached(py, || at.dense(device))?.1))
     }
 
     /// The array with one more operation.
     pub(crate) fn mapped(&self, py: Python<'_>, map: impl FnOnce(&AnyExpr) -> AnyExpr) -> PyResult<Array> {
-        let Part { expr, depth, work } = self.part();
-        Array::new(py, map(&expr), depth + 1, work, self.slot.clone())
+        let part = self.part();
+        Array::new(py, Part { expr: map(&part.expr), depth: part.depth + 1, ..part }, &self.slot)
     }
 
     pub(crate) fn of(tensor: AnyTensor, slot: Arc<Slot>) -> Array {
@@ -234,15 +112,7 @@ impl Array {
                 wait(py, self.may_be_long(work), move || expr.eval_on(&device))?
             }
         };
-        let mut at = lock(&self.at);
-        let cell = at.cell.clone();
-        let mut inner = lock(&cell.0);
-        if inner.version == version && matches!(inner.state, State::Expr { .. }) {
-            match at.view {
-                None => inner.state = State::Tensor(tensor.clone()),
-                Some(_) => at.seen = Some((version, tensor.clone())),
-            }
-        }
+        lock(&self.at).keep(&tensor, version);
         Ok(tensor)
     }
 
@@ -290,23 +160,20 @@ impl Array {
                 by.shape, self.shape
             )));
         }
-        let (at, Part { expr, depth, work }) = (lock(&self.at).clone(), by.part());
+        let (at, part) = (lock(&self.at).clone(), by.part());
         drop(by);
-        let is_dense = lock(&at.cell.0).is_dense;
-        if at.view.is_some() || is_dense || self.is_readonly {
-            return self.write(py, expr, AnyExpr::clone);
+        if self.is_readonly || !at.is_whole() {
+            return self.write(py, part.expr, AnyExpr::clone);
         }
-        let named = expr.named().map_err(raised)?;
-        lock(&at.cell.0).replace(named.map_or(State::Expr { expr, depth, work }, State::Tensor));
+        at.replace(part.expr.named().map_err(raised)?.map_or(State::Expr(part), State::Tensor));
         Ok(())
     }
 
-    /// Writes a value to the elements that `key` selects. If an expression reads the same memory, it keeps its values: all
-    /// elements are copied first, unless the value alone reads them.
+    /// Writes a value to the elements that `key` selects.
     pub(crate) fn write(
         &self,
         py: Python<'_>,
-        mut value: AnyExpr,
+        value: AnyExpr,
         key: impl Fn(&AnyExpr) -> AnyExpr + Send + Sync,
     ) -> PyResult<()> {
         if self.is_readonly {
@@ -314,98 +181,50 @@ impl Array {
                 "this view is read-only: copy it first, or write to its array",
             ));
         }
-        let (device, at) = (self.slot.device(py)?.clone(), lock(&self.at).clone());
+        let (device, at) = (self.slot.device(py)?, lock(&self.at).clone());
         // The interpreter is released before the cell is locked, so a thread that holds the interpreter and waits for
         // the lock cannot deadlock.
-        detached(py, || {
-            let mut inner = lock(&at.cell.0);
-            let is_alone = |inner: &Inner| inner.dense().is_some_and(|tensor| !tensor.is_shared());
-            let place = |all: &AnyExpr| key(&at.viewed(all));
-            if !is_alone(&inner) {
-                value = value.eval_on(&device)?.expr();
-            }
-            if !is_alone(&inner) {
-                let (all, shape) = (inner.all(), inner.all().shape()?.clone());
-                let covers = inner.dense().is_some_and(|tensor| {
-                    let place = place(tensor).named().ok().flatten();
-                    place.is_some_and(|place| place.layout() == tensor.layout())
-                });
-                let new = if covers { value.broadcast_to(shape) } else { all };
-                inner.state = State::Tensor(new.eval_on(&device)?);
-            }
-            inner.version += 1;
-            match inner.dense() {
-                Some(tensor) => place(tensor).assign(value),
-                None => Ok(()),
-            }
-        })
+        detached(py, || at.write(device, value, key))
     }
 
     /// Stores all elements of the cell in row-major order.
     pub(crate) fn store(&self, py: Python<'_>) -> PyResult<()> {
-        let at = At { view: None, ..lock(&self.at).clone() };
-        self.dense(py, &at).map(drop)
+        let (device, at) = (self.slot.device(py)?, lock(&self.at).whole());
+        detached(py, || at.dense(device)).map(drop)
     }
 
     /// Whether another array has the same cell.
     pub(crate) fn shares(&self, other: &Array) -> bool {
-        std::ptr::eq(self, other) || Arc::ptr_eq(&lock(&self.at).cell, &lock(&other.at).cell)
+        std::ptr::eq(self, other) || lock(&self.at).number() == lock(&other.at).number()
     }
 
     /// Whether another array has the same elements of the same cell.
     pub(crate) fn is_same(&self, py: Python<'_>, other: &Array) -> PyResult<bool> {
-        let [a, b] = [self, other].map(|array| lock(&array.at).clone());
-        Ok(Arc::ptr_eq(&a.cell, &b.cell) && self.dense(py, &a)?.1 == self.dense(py, &b)?.1)
+        Ok(self.shares(other) && self.place(py)? == other.place(py)?)
     }
 
-    /// The only element.
-    fn item(&self, py: Python<'_>) -> PyResult<Scalar> {
-        if self.size() != 1 {
-            let text =
-                format!("an array of {} is not one value: reduce it by all, any or sum first", self.shape);
-            return Err(match self.shape.rank() {
-                0 => PyTypeError::new_err(text),
-                _ => PyValueError::new_err(text),
-            });
-        }
-        let bytes = self.read(py, AnyTensor::to_bytes)?;
-        Scalar::of(self.dtype, &bytes)
-            .ok_or_else(|| PyRuntimeError::new_err("read fewer bytes than an element has"))
+    fn explained(&self, py: Python<'_>) -> PyResult<Explain> {
+        let (device, expr) = (self.slot.device(py)?, self.part().expr);
+        detached(py, || expr.explain(device))
     }
 }
 
-/// An element as a value.
-enum Scalar {
-    Bool(bool),
-    Int(i128),
-    Float(f64),
+/// The expressions of an array at least, as operands on one device.
+pub(crate) fn joined<'a>(
+    py: Python<'_>,
+    arrays: impl IntoIterator<Item = &'a Array>,
+) -> PyResult<(Vec<AnyExpr>, Cost, &'a Arc<Slot>)> {
+    let (mut exprs, mut cost, mut slot) = (Vec::new(), Cost::default(), None);
+    for array in arrays {
+        slot.get_or_insert(&array.slot).join(&array.slot, py)?;
+        exprs.push(cost.with(array.part()));
+    }
+    let empty = || PyValueError::new_err("an operation of no arrays: it takes an array at least");
+    Ok((exprs, cost, slot.ok_or_else(empty)?))
 }
 
-impl Scalar {
-    fn of(dtype: DType, bytes: &[u8]) -> Option<Scalar> {
-        macro_rules! of {
-            ($t:ty) => {
-                <$t>::from_le_bytes(bytes.get(..size_of::<$t>())?.try_into().ok()?)
-            };
-        }
-        Some(match dtype {
-            DType::Bool => Scalar::Bool(*bytes.first()? != 0),
-            DType::I8 => Scalar::Int(of!(i8).into()),
-            DType::U8 => Scalar::Int(of!(u8).into()),
-            DType::I16 => Scalar::Int(of!(i16).into()),
-            DType::U16 => Scalar::Int(of!(u16).into()),
-            DType::I32 => Scalar::Int(of!(i32).into()),
-            DType::U32 => Scalar::Int(of!(u32).into()),
-            DType::I64 => Scalar::Int(of!(i64).into()),
-            DType::U64 => Scalar::Int(of!(u64).into()),
-            DType::F16 => Scalar::Float(zerostride::f16::from_bits(of!(u16)).into()),
-            DType::BF16 => Scalar::Float(zerostride::bf16::from_bits(of!(u16)).into()),
-            DType::F32 => Scalar::Float(of!(f32).into()),
-            DType::F64 => Scalar::Float(of!(f64)),
-            _ => return None,
-        })
-    }
-}
+/// The bytes between neighbours along each axis, and before the first element.
+type Place = Option<(Vec<isize>, usize)>;
 
 #[pymethods]
 impl Array {
@@ -477,7 +296,7 @@ impl Array {
     /// that it is a view of, and shares its elements no more.
     fn _settle(&self, py: Python<'_>) -> PyResult<()> {
         let at = lock(&self.at).clone();
-        if at.view.is_some() || lock(&at.cell.0).dense().is_none() {
+        if at.is_view() || at.stored().is_none() {
             *lock(&self.at) = At::new(State::Tensor(self.compact(py)?));
         }
         Ok(())
@@ -496,9 +315,8 @@ impl Array {
 
     /// A number of the cell, and the strides and the offset of the elements in it, in elements.
     fn _place(&self, py: Python<'_>) -> PyResult<(usize, Vec<isize>, usize)> {
-        let at = lock(&self.at).clone();
-        let layout = self.dense(py, &at)?.1;
-        Ok((Arc::as_ptr(&at.cell) as usize, layout.strides().to_vec(), layout.offset()))
+        let (number, layout) = self.place(py)?;
+        Ok((number, layout.strides().to_vec(), layout.offset()))
     }
 
     /// Describes the kernels that would evaluate this array: operands under the axes of the result, the access of each,
@@ -508,9 +326,7 @@ impl Array {
     /// -------
     /// str
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
-        let device = self.slot.device(py)?;
-        let expr = self.part().expr;
-        detached(py, || expr.explain(device)).map(|explained| explained.to_string())
+        Ok(self.explained(py)?.to_string())
     }
 
     /// The picture of :meth:`explain`, as SVG.
@@ -519,23 +335,20 @@ impl Array {
     /// -------
     /// str
     fn explain_svg(&self, py: Python<'_>) -> PyResult<String> {
-        let device = self.slot.device(py)?;
-        let expr = self.part().expr;
-        detached(py, || expr.explain(device)).map(|explained| explained.svg())
+        Ok(self.explained(py)?.svg())
     }
 
     /// The bytes of the elements: on the CPU the array's own memory, elsewhere a copy. Of a view, those of its array, with
-    /// the bytes between neighbours along each axis and before the first element.
-    fn _host(&self, py: Python<'_>) -> PyResult<(Host, Option<(Vec<isize>, usize)>)> {
+    /// their place.
+    fn _host(&self, py: Python<'_>) -> PyResult<(Host, Place)> {
         if self.slot.has_queue() {
             return Ok((Host::copied(self.read(py, AnyTensor::to_bytes)?), None));
         }
         let at = lock(&self.at).clone();
-        let stored = lock(&at.cell.0).dense().cloned();
-        let size = self.dtype.size();
-        let (tensor, place) = match stored.filter(|_| at.view.is_some()) {
+        let (tensor, place) = match at.stored().filter(|_| at.is_view()) {
             Some(all) => {
-                let place = at.viewed(&all).tensor().map_err(raised)?;
+                let place = at.among(&all).tensor().map_err(raised)?;
+                let size = self.dtype.size();
                 let strides = place.layout().strides().iter().map(|stride| stride * size as isize).collect();
                 (all, Some((strides, place.layout().offset() * size)))
             }
@@ -548,8 +361,7 @@ impl Array {
     /// A new array of the same elements.
     fn _copy(&self, py: Python<'_>) -> PyResult<Array> {
         // Both may read the same memory: writing to either copies it.
-        let Part { expr, depth, work } = self.some();
-        Array::new(py, expr, depth, work, self.slot.clone())
+        Array::new(py, self.some(), &self.slot)
     }
 
     /// Takes the elements of another array.
@@ -558,56 +370,64 @@ impl Array {
     }
 
     /// The only element, as a Python number.
-    #[pyo3(name = "item")]
-    fn python_item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        Ok(match self.item(py)? {
-            Scalar::Bool(value) => value.into_pyobject(py)?.to_owned().into_any().unbind(),
-            Scalar::Int(value) => value.into_pyobject(py)?.into_any().unbind(),
-            Scalar::Float(value) => value.into_pyobject(py)?.into_any().unbind(),
-        })
+    fn item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        if self.size() != 1 {
+            let text =
+                format!("an array of {} is not one value: reduce it by all, any or sum first", self.shape);
+            return Err(match self.shape.rank() {
+                0 => PyTypeError::new_err(text),
+                _ => PyValueError::new_err(text),
+            });
+        }
+        let bytes = self.read(py, AnyTensor::to_bytes)?;
+        macro_rules! number {
+            ($t:ty) => {
+                <$t>::from_le_bytes(bytes.as_slice().try_into()?)
+            };
+        }
+        match self.dtype {
+            DType::Bool => (number!(u8) != 0).into_py_any(py),
+            DType::I8 => number!(i8).into_py_any(py),
+            DType::U8 => number!(u8).into_py_any(py),
+            DType::I16 => number!(i16).into_py_any(py),
+            DType::U16 => number!(u16).into_py_any(py),
+            DType::I32 => number!(i32).into_py_any(py),
+            DType::U32 => number!(u32).into_py_any(py),
+            DType::I64 => number!(i64).into_py_any(py),
+            DType::U64 => number!(u64).into_py_any(py),
+            DType::F16 => f64::from(zerostride::f16::from_bits(number!(u16))).into_py_any(py),
+            DType::BF16 => f64::from(zerostride::bf16::from_bits(number!(u16))).into_py_any(py),
+            DType::F32 => f64::from(number!(f32)).into_py_any(py),
+            _ => number!(f64).into_py_any(py),
+        }
     }
 
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(match self.item(py)? {
-            Scalar::Bool(value) => value,
-            Scalar::Int(value) => value != 0,
-            Scalar::Float(value) => value != 0.0,
-        })
+        self.item(py)?.is_truthy(py)
     }
 
     fn __int__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let value = match self.item(py)? {
-            Scalar::Bool(value) => value.into(),
-            Scalar::Int(value) => value,
-            // Python's conversion raises for NaN and infinities.
-            Scalar::Float(value) => {
-                return Ok(value.into_pyobject(py)?.call_method0("__int__")?.unbind());
-            }
-        };
-        Ok(value.into_pyobject(py)?.into_any().unbind())
+        // Python's conversion raises for NaN and infinities.
+        self.item(py)?.call_method0(py, "__int__")
     }
 
     fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(match self.item(py)? {
-            Scalar::Bool(value) => value.into(),
-            Scalar::Int(value) => value as f64,
-            Scalar::Float(value) => value,
-        })
+        self.item(py)?.extract(py)
     }
 
-    fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyComplex>> {
-        Ok(pyo3::types::PyComplex::from_doubles(py, self.__float__(py)?, 0.0))
+    fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyComplex>> {
+        Ok(PyComplex::from_doubles(py, self.__float__(py)?, 0.0))
     }
 
-    fn __index__(&self, py: Python<'_>) -> PyResult<i128> {
-        match (dtype::kind(self.dtype), self.item(py)?) {
-            (Kind::Integer, Scalar::Int(value)) if self.shape.rank() == 0 => Ok(value),
-            _ => Err(PyTypeError::new_err(format!(
-                "an array of {} {} is no index: an index has an integer type and no axes",
-                dtype::name(self.dtype),
-                self.shape
-            ))),
+    fn __index__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        if dtype::kind(self.dtype) == Kind::Integer && self.shape.rank() == 0 {
+            return self.item(py);
         }
+        Err(PyTypeError::new_err(format!(
+            "an array of {} {} is no index: an index has an integer type and no axes",
+            dtype::name(self.dtype),
+            self.shape
+        )))
     }
 
     fn __len__(&self) -> PyResult<usize> {

@@ -1,10 +1,11 @@
 //! The core's functions other than operators, which the package's Python functions call.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use zerostride::{AnyExpr, DType, Outside, ReduceOptions, compositions, operations, reductions};
 
-use crate::array::{Array, Part};
+use crate::array::{Array, joined};
+use crate::cell::{Cost, Part};
 use crate::device::{DEFAULT, slot};
 use crate::dtype;
 use crate::operators::{constant, scalar, weak};
@@ -16,7 +17,7 @@ type Object<'py> = Bound<'py, PyAny>;
 /// them without the interpreter's lock.
 #[pyfunction]
 #[pyo3(signature = (bytes, dtype, shape, device=None))]
-fn upload(
+pub(crate) fn upload(
     py: Python<'_>,
     bytes: &[u8],
     dtype: &Object<'_>,
@@ -32,7 +33,7 @@ fn upload(
 /// An array of one value. It takes no memory and opens no device.
 #[pyfunction]
 #[pyo3(signature = (shape, value, dtype, device=None))]
-fn full(
+pub(crate) fn full(
     py: Python<'_>,
     shape: Vec<usize>,
     value: &Object<'_>,
@@ -46,24 +47,24 @@ fn full(
         )));
     };
     let expr = constant(dtype::parse(dtype)?, number)?.broadcast_to(shape);
-    Array::new(py, expr, 0, 0, slot(device)?)
+    Array::new(py, Part::new(expr), &slot(device)?)
 }
 
 /// The index of each element along an axis of a shape, as int32.
 #[pyfunction]
 #[pyo3(signature = (shape, axis, device=None))]
-fn coordinate(
+pub(crate) fn coordinate(
     py: Python<'_>,
     shape: Vec<usize>,
     axis: isize,
     device: Option<&Object<'_>>,
 ) -> PyResult<Array> {
-    Array::new(py, AnyExpr::coordinate(shape, axis), 0, 0, slot(device)?)
+    Array::new(py, Part::new(AnyExpr::coordinate(shape, axis)), &slot(device)?)
 }
 
 /// Every element converted to a type.
 #[pyfunction]
-fn cast(py: Python<'_>, x: &Bound<'_, Array>, dtype: &Object<'_>) -> PyResult<Array> {
+pub(crate) fn cast(py: Python<'_>, x: &Bound<'_, Array>, dtype: &Object<'_>) -> PyResult<Array> {
     let dtype = dtype::parse(dtype)?;
     x.get().mapped(py, |expr| expr.cast(dtype))
 }
@@ -71,7 +72,7 @@ fn cast(py: Python<'_>, x: &Bound<'_, Array>, dtype: &Object<'_>) -> PyResult<Ar
 /// A reduction by its name in the crate, over some axes or all.
 #[pyfunction]
 #[pyo3(signature = (name, x, axes=None, keepdims=false, correction=0.0, reverse=false))]
-fn reduce(
+pub(crate) fn reduce(
     py: Python<'_>,
     name: &str,
     x: &Bound<'_, Array>,
@@ -104,7 +105,7 @@ fn reduce(
 
 /// The values of a reduction, by its name in the crate, for each block of `block` elements.
 #[pyfunction]
-fn reduce_partial(
+pub(crate) fn reduce_partial(
     py: Python<'_>,
     name: &str,
     x: &Bound<'_, Array>,
@@ -116,7 +117,7 @@ fn reduce_partial(
 
 /// The result of a reduction of `count` elements from the values of its blocks.
 #[pyfunction]
-fn reduce_join(
+pub(crate) fn reduce_join(
     py: Python<'_>,
     name: &str,
     x: &Bound<'_, Array>,
@@ -130,45 +131,55 @@ fn reduce_join(
 }
 
 #[pyfunction]
-fn permute(py: Python<'_>, x: &Bound<'_, Array>, axes: Vec<isize>) -> PyResult<Array> {
+pub(crate) fn permute(py: Python<'_>, x: &Bound<'_, Array>, axes: Vec<isize>) -> PyResult<Array> {
     x.get().viewed(py, move |expr| expr.permute(&axes))
 }
 
 /// Windows along axes. The axes within a window come last.
 #[pyfunction]
-fn windows(py: Python<'_>, x: &Bound<'_, Array>, lengths: Vec<usize>, axes: Vec<usize>) -> PyResult<Array> {
+pub(crate) fn windows(
+    py: Python<'_>,
+    x: &Bound<'_, Array>,
+    lengths: Vec<usize>,
+    axes: Vec<usize>,
+) -> PyResult<Array> {
     x.get().viewed(py, move |expr| expr.windows(&lengths, &axes))
 }
 
 #[pyfunction]
-fn broadcast_to(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<usize>) -> PyResult<Array> {
+pub(crate) fn broadcast_to(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<usize>) -> PyResult<Array> {
     x.get().viewed(py, move |expr| expr.broadcast_to(&shape))
 }
 
 #[pyfunction]
-fn unsqueeze(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
+pub(crate) fn unsqueeze(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
     x.get().viewed(py, move |expr| expr.unsqueeze(axis))
 }
 
 #[pyfunction]
-fn squeeze(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
+pub(crate) fn squeeze(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
     x.get().viewed(py, move |expr| expr.squeeze(axis))
 }
 
 #[pyfunction]
-fn flip(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
+pub(crate) fn flip(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
     x.get().viewed(py, move |expr| expr.flip(axis))
 }
 
 /// Elements shifted along axes. Elements shifted past the end return at the start.
 #[pyfunction]
-fn roll(py: Python<'_>, x: &Bound<'_, Array>, shifts: Vec<isize>, axes: Vec<isize>) -> PyResult<Array> {
+pub(crate) fn roll(
+    py: Python<'_>,
+    x: &Bound<'_, Array>,
+    shifts: Vec<isize>,
+    axes: Vec<isize>,
+) -> PyResult<Array> {
     x.get().mapped(py, |expr| expr.roll(shifts, axes))
 }
 
 /// The elements in another shape: as a view where possible, else of a copy in row-major order.
 #[pyfunction]
-fn reshape(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<isize>) -> PyResult<Array> {
+pub(crate) fn reshape(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<isize>) -> PyResult<Array> {
     let array = x.get();
     let known = shape.iter().filter(|&&length| length != -1);
     let count =
@@ -190,53 +201,31 @@ fn reshape(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<isize>) -> PyResult<
         return Ok(viewed);
     }
     let compact = array.compact(py)?;
-    Array::new(py, compact.reshape(&shape), 0, 0, array.slot.clone())
+    Array::new(py, Part::new(compact.reshape(&shape)), &array.slot)
 }
 
 /// Arrays of one type joined along an axis.
 #[pyfunction]
-fn concat(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: isize) -> PyResult<Array> {
-    let Some(first) = arrays.first().map(|array| array.get()) else {
-        return Err(PyValueError::new_err("concat of no arrays: it takes an array at least"));
-    };
-    let (parts, depth, work) = joined(py, first, &arrays)?;
-    let parts: Vec<AnyExpr> = parts.iter().map(|part| part.cast(first.dtype)).collect();
-    Array::new(py, AnyExpr::concat(&parts, axis), depth + 1, work, first.slot.clone())
-}
-
-/// The expressions of arrays on one device, with the greatest depth and the greatest work among them.
-fn joined(
-    py: Python<'_>,
-    first: &Array,
-    arrays: &[Bound<'_, Array>],
-) -> PyResult<(Vec<AnyExpr>, u32, usize)> {
-    let (mut parts, mut depth, mut work) = (Vec::new(), 0, 0);
-    for array in arrays {
-        first.slot.join(&array.get().slot, py)?;
-        let part = array.get().part();
-        (depth, work) = (part.depth.max(depth), part.work.max(work));
-        parts.push(part.expr);
-    }
-    Ok((parts, depth, work))
+pub(crate) fn concat(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: isize) -> PyResult<Array> {
+    let (parts, cost, slot) = joined(py, arrays.iter().map(|array| array.get()))?;
+    Array::new(py, cost.of(AnyExpr::concat(&parts, axis)), slot)
 }
 
 /// Sums of products of arrays of one type, by an equation.
 #[pyfunction]
-fn einsum(py: Python<'_>, equation: &str, arrays: Vec<Bound<'_, Array>>) -> PyResult<Array> {
-    let Some(first) = arrays.first().map(|array| array.get()) else {
-        return Err(PyValueError::new_err("einsum of no arrays: it takes an array at least"));
-    };
-    let (parts, depth, work) = joined(py, first, &arrays)?;
+pub(crate) fn einsum(py: Python<'_>, equation: &str, arrays: Vec<Bound<'_, Array>>) -> PyResult<Array> {
+    let (parts, cost, slot) = joined(py, arrays.iter().map(|array| array.get()))?;
     let product = AnyExpr::einsum(equation, &parts);
     let sizes: f64 = arrays.iter().map(|array| array.get().size() as f64).product();
     // The work is rows * columns * inner. Each length occurs in two of the three shapes, hence the square root.
     let result = product.shape().map_or(0, |shape| shape.iter().product()) as f64;
-    Array::new(py, product, depth + 1, work.max((sizes * result).sqrt() as usize), first.slot.clone())
+    let part = cost.of(product);
+    Array::new(py, Part { work: part.work.max((sizes * result).sqrt() as usize), ..part }, slot)
 }
 
 /// The index along an axis of a table.
 #[derive(FromPyObject)]
-enum Along<'py> {
+pub(crate) enum Along<'py> {
     /// An array of integers.
     Index(Bound<'py, Array>),
     /// The coordinate along an axis of the result.
@@ -247,7 +236,7 @@ enum Along<'py> {
 /// the end. An index that is out of range is clamped to its axis, or finds `outside`.
 #[pyfunction]
 #[pyo3(signature = (x, along, shape, outside=None))]
-fn lookup(
+pub(crate) fn lookup(
     py: Python<'_>,
     x: &Bound<'_, Array>,
     along: Vec<Along<'_>>,
@@ -255,7 +244,8 @@ fn lookup(
     outside: Option<i64>,
 ) -> PyResult<Array> {
     let table = x.get();
-    let Part { expr, mut depth, mut work } = table.some();
+    let mut cost = Cost::default();
+    let expr = cost.with(table.some());
     let mut indices = Vec::with_capacity(along.len());
     for along in along {
         indices.push(match along {
@@ -263,58 +253,31 @@ fn lookup(
             Along::Index(index) => {
                 let index = index.get();
                 table.slot.join(&index.slot, py)?;
-                let part = index.part();
-                (depth, work) = (part.depth.max(depth), part.work.max(work));
-                part.expr.broadcast_to(shape.clone())
+                cost.with(index.part()).broadcast_to(shape.clone())
             }
         });
     }
     let outside = outside.map_or(Outside::Nearest, Outside::fill);
-    Array::new(py, expr.at_with(indices, outside), depth + 1, work, table.slot.clone())
+    Array::new(py, cost.of(expr.at_with(indices, outside)), &table.slot)
 }
 
 /// The type of an operation over operands of two types.
 #[pyfunction]
-fn promote(py: Python<'_>, a: &Object<'_>, b: &Object<'_>) -> PyResult<Py<PyAny>> {
+pub(crate) fn promote(py: Python<'_>, a: &Object<'_>, b: &Object<'_>) -> PyResult<Py<PyAny>> {
     dtype::object(py, dtype::promote(dtype::parse(a)?, dtype::parse(b)?)?)
 }
 
 /// The type that an array of a type and a number have together, on the default device.
 #[pyfunction]
-fn weak_type(py: Python<'_>, dtype: &Object<'_>, number: &Object<'_>) -> PyResult<Py<PyAny>> {
+pub(crate) fn weak_type(py: Python<'_>, dtype: &Object<'_>, number: &Object<'_>) -> PyResult<Py<PyAny>> {
     let Some(number) = scalar(number)? else { return Err(PyTypeError::new_err("no number")) };
     dtype::object(py, weak(py, dtype::parse(dtype)?, number, &DEFAULT)?)
 }
 
 /// The operations, compositions and reductions of the crate, each with its documentation.
 #[pyfunction]
-fn documentation() -> Vec<(&'static str, &'static str)> {
+pub(crate) fn documentation() -> Vec<(&'static str, &'static str)> {
     let all = operations().map(|op| (op.name, op.doc));
     let all = all.chain(compositions().map(|op| (op.name, op.doc)));
     all.chain(reductions().map(|op| (op.name, op.doc))).collect()
-}
-
-pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(upload, module)?)?;
-    module.add_function(wrap_pyfunction!(full, module)?)?;
-    module.add_function(wrap_pyfunction!(coordinate, module)?)?;
-    module.add_function(wrap_pyfunction!(cast, module)?)?;
-    module.add_function(wrap_pyfunction!(reduce, module)?)?;
-    module.add_function(wrap_pyfunction!(reduce_partial, module)?)?;
-    module.add_function(wrap_pyfunction!(reduce_join, module)?)?;
-    module.add_function(wrap_pyfunction!(permute, module)?)?;
-    module.add_function(wrap_pyfunction!(windows, module)?)?;
-    module.add_function(wrap_pyfunction!(broadcast_to, module)?)?;
-    module.add_function(wrap_pyfunction!(unsqueeze, module)?)?;
-    module.add_function(wrap_pyfunction!(squeeze, module)?)?;
-    module.add_function(wrap_pyfunction!(flip, module)?)?;
-    module.add_function(wrap_pyfunction!(roll, module)?)?;
-    module.add_function(wrap_pyfunction!(reshape, module)?)?;
-    module.add_function(wrap_pyfunction!(concat, module)?)?;
-    module.add_function(wrap_pyfunction!(einsum, module)?)?;
-    module.add_function(wrap_pyfunction!(lookup, module)?)?;
-    module.add_function(wrap_pyfunction!(documentation, module)?)?;
-    module.add_function(wrap_pyfunction!(promote, module)?)?;
-    module.add_function(wrap_pyfunction!(weak_type, module)?)?;
-    Ok(())
 }

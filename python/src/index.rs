@@ -8,6 +8,7 @@ use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 use zerostride::{AnyExpr, Shape};
 
 use crate::array::Array;
+use crate::cell::Part;
 use crate::device::Device;
 use crate::dtype;
 use crate::operators::{constant, made, scalar, weak};
@@ -153,7 +154,7 @@ fn as_written(x: &Array, value: &Bound<'_, PyAny>) -> PyResult<AnyExpr> {
 #[pyfunction]
 pub(crate) fn written(py: Python<'_>, x: &Bound<'_, Array>, value: &Bound<'_, PyAny>) -> PyResult<Array> {
     let x = x.get();
-    Array::new(py, as_written(x, value)?, 0, 0, x.slot.clone())
+    Array::new(py, Part::new(as_written(x, value)?), &x.slot)
 }
 
 #[pymethods]

@@ -2,6 +2,7 @@
 //! functions of the array API standard are Python, over these.
 
 mod array;
+mod cell;
 mod device;
 mod dtype;
 mod error;
@@ -13,22 +14,26 @@ mod rules;
 mod selecting;
 mod wait;
 
-use pyo3::prelude::*;
-
 /// Arrays of any GPU that wgpu reaches.
-#[pymodule]
-fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<array::Array>()?;
-    module.add_class::<device::Device>()?;
-    module.add_class::<host::Host>()?;
-    module.add_function(wrap_pyfunction!(device::adapters, module)?)?;
-    module.add_function(wrap_pyfunction!(device::device_variable, module)?)?;
-    module.add_function(wrap_pyfunction!(device::finish, module)?)?;
-    module.add_function(wrap_pyfunction!(wait::forked, module)?)?;
-    module.add_function(wrap_pyfunction!(index::written, module)?)?;
-    module.add_function(wrap_pyfunction!(operators::call, module)?)?;
-    module.add_function(wrap_pyfunction!(operators::select, module)?)?;
-    rules::add_to(module)?;
-    selecting::add_to(module)?;
-    functions::add_to(module)
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::{
+        array::Array,
+        device::{Device, adapters, device_variable, finish},
+        functions::{
+            broadcast_to, cast, concat, coordinate, documentation, einsum, flip, full, lookup, permute,
+            promote, reduce, reduce_join, reduce_partial, reshape, roll, squeeze, unsqueeze, upload,
+            weak_type, windows,
+        },
+        host::Host,
+        index::written,
+        operators::{call, select},
+        rules::{align, broadcast_by, warn_on_reinterpreted_shapes},
+        selecting::{
+            argsort, bincount, compress, dense_rank, isin, median, nonzero, scatter, searchsorted, segment,
+            sort,
+        },
+        wait::forked,
+    };
 }

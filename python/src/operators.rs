@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
@@ -13,7 +14,8 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyT
 use smallvec::SmallVec;
 use zerostride::{AnyExpr, DType, Scalar};
 
-use crate::array::{Array, Part};
+use crate::array::Array;
+use crate::cell::{Cost, Part};
 use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
 
@@ -49,6 +51,24 @@ enum Operand<'py> {
     Array(Bound<'py, Array>),
     /// A Python number, which takes the type of the arrays.
     Scalar(Scalar),
+}
+
+impl Operand<'_> {
+    /// The operand in the type of an operation.
+    fn converted(&self, dtype: DType, cost: &mut Cost) -> PyResult<AnyExpr> {
+        match self {
+            Operand::Array(array) => {
+                let expr = cost.with(array.get().part());
+                Ok(if array.get().dtype == dtype { expr } else { expr.cast(dtype) })
+            }
+            Operand::Scalar(scalar) => constant(dtype, *scalar),
+        }
+    }
+}
+
+fn refused(op: &str, object: &Bound<'_, PyAny>) -> PyErr {
+    let kind = object.get_type().name().map_or_else(|_| "an object".to_string(), |name| name.to_string());
+    PyTypeError::new_err(format!("{op} takes arrays and numbers, not {kind}: make it an array by asarray"))
 }
 
 /// An object as an operand, or `None` if it is no array and no number. Arrays of NumPy are uploaded to the device of
@@ -137,15 +157,6 @@ fn of_bool(op: &str) -> (&str, DType) {
     }
 }
 
-/// An integer of more than 128 bits as an operand of a comparison. Beside integers, a number that their type does not
-/// hold compares as an infinity does.
-fn huge(object: &Bound<'_, PyAny>, beside: Option<&Bound<'_, Array>>) -> PyResult<Scalar> {
-    match beside.is_some_and(|array| dtype::kind(array.get().dtype) == Kind::Float) {
-        true => Ok(Scalar::Float(object.extract()?)),
-        false => Ok(infinite(object.gt(0)?)),
-    }
-}
-
 fn infinite(is_positive: bool) -> Scalar {
     Scalar::Float(if is_positive { f64::INFINITY } else { f64::NEG_INFINITY })
 }
@@ -176,7 +187,11 @@ pub(crate) fn apply(
             Ok(Some(operand)) => operands.push(operand),
             Ok(None) => return Ok(None),
             Err(error) if is_comparison && error.is_instance_of::<PyOverflowError>(py) => {
-                operands.push(Operand::Scalar(huge(object, first)?));
+                let is_float = first.is_some_and(|array| dtype::kind(array.get().dtype) == Kind::Float);
+                operands.push(Operand::Scalar(match is_float {
+                    true => Scalar::Float(object.extract()?),
+                    false => infinite(object.gt(0)?),
+                }));
             }
             Err(error) => return Err(error),
         }
@@ -200,16 +215,17 @@ pub(crate) fn apply(
     let Some((mut dtype, slot)) = together else {
         return Err(PyTypeError::new_err("an operation of numbers alone: it takes an array at least"));
     };
-    let mut beyond = None;
-    for operand in &operands {
+    let slot = &slot.clone();
+    for operand in &mut operands {
         if let Operand::Scalar(scalar) = operand {
             dtype = weak(py, dtype, *scalar, slot)?;
-            if let Scalar::Int(value) = scalar
+            // A number that the type does not hold compares as an infinity does.
+            if let Scalar::Int(value) = *scalar
                 && is_comparison
                 && dtype::kind(dtype) == Kind::Integer
                 && constant(dtype, *scalar).is_err()
             {
-                beyond = Some(infinite(*value > 0));
+                *scalar = infinite(value > 0);
                 dtype = slot.default_float(py)?;
             }
         }
@@ -221,17 +237,10 @@ pub(crate) fn apply(
         Rule::Truth => dtype = DType::Bool,
         _ => {}
     }
-    let (mut depth, mut work) = (0, 0);
+    let mut cost = Cost::default();
     let mut exprs: SmallVec<[AnyExpr; 3]> = SmallVec::new();
     for operand in &operands {
-        exprs.push(match operand {
-            Operand::Array(array) => {
-                let part = array.get().part();
-                (depth, work) = (depth.max(part.depth), work.max(part.work));
-                if array.get().dtype == dtype { part.expr } else { part.expr.cast(dtype) }
-            }
-            Operand::Scalar(scalar) => constant(dtype, beyond.unwrap_or(*scalar))?,
-        });
+        exprs.push(operand.converted(dtype, &mut cost)?);
     }
     let whole = dtype::kind(dtype) != Kind::Float;
     let expr = match rule {
@@ -243,13 +252,12 @@ pub(crate) fn apply(
             let op = if op == "is_finite" { "eq" } else { "ne" };
             AnyExpr::call(op, &[exprs[0].clone(), exprs[0].clone()])
         }
-        _ if op == "div_floor" && dtype::kind(dtype) == Kind::Float => floor_divided(&exprs),
+        _ if op == "div_floor" && !whole => floor_divided(&exprs),
         // Without NaN, `fmax` is `max` and `fmin` is `min`.
-        _ if op == "fmax" && dtype::kind(dtype) != Kind::Float => AnyExpr::call("max", &exprs),
-        _ if op == "fmin" && dtype::kind(dtype) != Kind::Float => AnyExpr::call("min", &exprs),
+        _ if whole && matches!(op, "fmax" | "fmin") => AnyExpr::call(&op[1..], &exprs),
         _ => AnyExpr::call(op, &exprs),
     };
-    let result = Array::new(py, expr, depth + 1, work, slot.clone())?;
+    let result = Array::new(py, cost.of(expr), slot)?;
     let arrays = operands.iter().filter_map(|operand| match operand {
         Operand::Array(array) => Some(&array.get().shape),
         Operand::Scalar(_) => None,
@@ -282,11 +290,7 @@ pub(crate) fn call(py: Python<'_>, op: &str, rule: &str, operands: &Bound<'_, Py
     let made = apply(py, op, Rule::of(rule)?, &objects.iter().collect::<Vec<_>>())?;
     made.ok_or_else(|| {
         let is_none = |object: &&Bound<'_, PyAny>| !matches!(operand(object, None), Ok(Some(_)));
-        let kind = objects.iter().find(is_none).and_then(|object| object.get_type().name().ok());
-        let kind = kind.map_or_else(|| "an object".to_string(), |name| name.to_string());
-        PyTypeError::new_err(format!(
-            "{op} takes arrays and numbers, not {kind}: make it an array by asarray"
-        ))
+        refused(op, objects.iter().find(is_none).unwrap_or(&objects[0]))
     })
 }
 
@@ -300,16 +304,13 @@ pub(crate) fn select(
 ) -> PyResult<Array> {
     let like = condition;
     let condition = condition.get();
-    let truth = condition.part();
-    let (mut depth, mut work) = (truth.depth, truth.work);
+    let mut cost = Cost::default();
+    let truth = cost.with(condition.part()).cast(DType::Bool);
     let mut dtype = None;
-    let mut operands = Vec::new();
+    let mut operands: SmallVec<[Operand<'_>; 3]> = SmallVec::new();
     for object in [a, b] {
         let Some(operand) = operand(object, Some(like))? else {
-            return Err(PyTypeError::new_err(format!(
-                "where takes arrays and numbers, not {}: make it an array by asarray",
-                object.get_type().name()?
-            )));
+            return Err(refused("where", object));
         };
         if let Operand::Array(array) = &operand {
             let array = array.get();
@@ -318,37 +319,21 @@ pub(crate) fn select(
         }
         operands.push(operand);
     }
+    let mut dtype = dtype.unwrap_or(DType::Bool);
     for operand in &operands {
         if let Operand::Scalar(scalar) = operand {
-            dtype = Some(match (dtype, scalar) {
-                (Some(dtype), scalar) => weak(py, dtype, *scalar, &condition.slot)?,
-                (None, Scalar::Bool(_)) => DType::Bool,
-                (None, Scalar::Int(_)) => condition.slot.default_int(py)?,
-                (None, Scalar::Float(_)) => condition.slot.default_float(py)?,
-            });
+            dtype = weak(py, dtype, *scalar, &condition.slot)?;
         }
     }
-    let dtype = dtype.unwrap_or(DType::Bool);
-    let mut exprs = Vec::with_capacity(2);
-    for operand in operands {
-        exprs.push(match operand {
-            Operand::Array(array) => {
-                let Part { expr, depth: deep, work: large } = array.get().part();
-                (depth, work) = (depth.max(deep), work.max(large));
-                expr.cast(dtype)
-            }
-            Operand::Scalar(scalar) => constant(dtype, scalar)?,
-        });
-    }
-    let expr = truth.expr.cast(DType::Bool).select(&exprs[0], &exprs[1]);
-    Array::new(py, expr, depth + 1, work, condition.slot.clone())
+    let [a, b] = [&operands[0], &operands[1]].map(|operand| operand.converted(dtype, &mut cost));
+    Array::new(py, cost.of(truth.select(a?, b?)), &condition.slot)
 }
 
 /// An operation of two operands, or `NotImplemented`, with which Python tries the other operand's method.
 fn binary(op: &str, rule: Rule, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     let py = a.py();
     match apply(py, op, rule, &[a, b])? {
-        Some(array) => Ok(Py::new(py, array)?.into_any()),
+        Some(array) => array.into_py_any(py),
         None => Ok(py.NotImplemented()),
     }
 }
@@ -378,10 +363,7 @@ fn in_place(op: &str, rule: Rule, x: &Bound<'_, Array>, other: &Bound<'_, PyAny>
         Some(result) if result.dtype == x.get().dtype => x.get().replace(x.py(), result),
         // One place has NumPy's casting rule.
         Some(result) => x.py().import("zerostride._out")?.call_method1("delivered", (result, x)).map(drop),
-        None => Err(PyTypeError::new_err(format!(
-            "{op} takes arrays and numbers, not {}: make it an array by asarray",
-            other.get_type().name()?
-        ))),
+        None => Err(refused(op, other)),
     }
 }
 
@@ -467,7 +449,7 @@ impl Array {
         if is_other && matches!(op, "eq" | "ne") {
             // No element equals it.
             let truth = AnyExpr::scalar(DType::Bool, op == "ne").broadcast_to(x.shape.clone());
-            return Ok(Py::new(py, Array::new(py, truth, 0, 0, x.slot.clone())?)?.into_any());
+            return Array::new(py, Part::new(truth), &x.slot)?.into_py_any(py);
         }
         binary(op, Rule::Same, slf.as_any(), other)
     }

@@ -6,7 +6,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use zerostride::{Broadcast, Shape};
 
-use crate::array::{Array, Part};
+use crate::array::Array;
+use crate::cell::Part;
 use crate::error::raised;
 
 static WARNS: AtomicBool = AtomicBool::new(false);
@@ -38,7 +39,7 @@ fn rule_of(name: &str, axis: Option<isize>, axes: Option<Vec<usize>>) -> PyResul
 /// Two arrays broadcast together by the rule of another system.
 #[pyfunction]
 #[pyo3(signature = (a, b, rule, axis=None, axes=None))]
-fn align(
+pub(crate) fn align(
     py: Python<'_>,
     a: &Bound<'_, Array>,
     b: &Bound<'_, Array>,
@@ -57,9 +58,7 @@ fn align(
         }
         rule => rule.align_any(&x.expr, &y.expr).map_err(raised)?,
     };
-    let array = |expr, Part { depth, work, .. }: Part, like: &Array| {
-        Array::new(py, expr, depth, work, like.slot.clone())
-    };
+    let array = |expr, part, like: &Array| Array::new(py, Part { expr, ..part }, &like.slot);
     Ok((array(left, x, a)?, array(right, y, b)?))
 }
 
@@ -67,7 +66,7 @@ fn align(
 /// `bidirectional`, the result may be larger than the shape. With any other rule, the result has the shape.
 #[pyfunction]
 #[pyo3(signature = (x, shape, rule, axis=None, axes=None))]
-fn broadcast_by(
+pub(crate) fn broadcast_by(
     py: Python<'_>,
     x: &Bound<'_, Array>,
     shape: Vec<isize>,
@@ -103,7 +102,7 @@ fn broadcast_by(
 }
 
 #[pyfunction]
-fn warn_on_reinterpreted_shapes(enabled: bool) {
+pub(crate) fn warn_on_reinterpreted_shapes(enabled: bool) {
     WARNS.store(enabled, Ordering::Relaxed);
 }
 
@@ -117,10 +116,4 @@ pub(crate) fn warn<'a>(py: Python<'_>, shapes: impl Iterator<Item = &'a Shape>) 
         Some(text) => py.import("zerostride._rules")?.call_method1("_warn", (text,)).map(drop),
         None => Ok(()),
     }
-}
-
-pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(align, module)?)?;
-    module.add_function(wrap_pyfunction!(broadcast_by, module)?)?;
-    module.add_function(wrap_pyfunction!(warn_on_reinterpreted_shapes, module)?)
 }

@@ -3,18 +3,23 @@
 use pyo3::prelude::*;
 use zerostride::{AnyExpr, Side};
 
-use crate::array::{Array, Part};
+use crate::array::{Array, joined};
 use crate::wait::wait;
 
 /// The elements sorted along an axis.
 #[pyfunction]
-fn sort(py: Python<'_>, x: &Bound<'_, Array>, axis: isize, descending: bool) -> PyResult<Array> {
+pub(crate) fn sort(py: Python<'_>, x: &Bound<'_, Array>, axis: isize, descending: bool) -> PyResult<Array> {
     x.get().mapped(py, |expr| if descending { expr.sort_descending(axis) } else { expr.sort(axis) })
 }
 
 /// The indices that sort an axis, as uint32.
 #[pyfunction]
-fn argsort(py: Python<'_>, x: &Bound<'_, Array>, axis: isize, descending: bool) -> PyResult<Array> {
+pub(crate) fn argsort(
+    py: Python<'_>,
+    x: &Bound<'_, Array>,
+    axis: isize,
+    descending: bool,
+) -> PyResult<Array> {
     x.get().mapped(py, |expr| if descending { expr.argsort_descending(axis) } else { expr.argsort(axis) })
 }
 
@@ -23,17 +28,15 @@ fn both(
     py: Python<'_>,
     x: &Array,
     y: &Array,
-    of: impl FnOnce(AnyExpr, AnyExpr) -> AnyExpr,
+    of: impl FnOnce(&AnyExpr, &AnyExpr) -> AnyExpr,
 ) -> PyResult<Array> {
-    x.slot.join(&y.slot, py)?;
-    let (a, b) = (x.part(), y.part());
-    let (depth, work) = (a.depth.max(b.depth) + 1, a.work.max(b.work));
-    Array::new(py, of(a.expr, b.expr), depth, work, x.slot.clone())
+    let (parts, cost, slot) = joined(py, [x, y])?;
+    Array::new(py, cost.of(of(&parts[0], &parts[1])), slot)
 }
 
 /// The indices at which values keep a sorted array of one axis sorted, as uint32.
 #[pyfunction]
-fn searchsorted(
+pub(crate) fn searchsorted(
     py: Python<'_>,
     x: &Bound<'_, Array>,
     values: &Bound<'_, Array>,
@@ -45,19 +48,19 @@ fn searchsorted(
 
 /// Whether each element of `x` is an element of `test`.
 #[pyfunction]
-fn isin(py: Python<'_>, x: &Bound<'_, Array>, test: &Bound<'_, Array>) -> PyResult<Array> {
+pub(crate) fn isin(py: Python<'_>, x: &Bound<'_, Array>, test: &Bound<'_, Array>) -> PyResult<Array> {
     both(py, x.get(), test.get(), |x, test| x.isin(test))
 }
 
 /// The count of each of the integers below `bins`, as uint32.
 #[pyfunction]
-fn bincount(py: Python<'_>, x: &Bound<'_, Array>, bins: usize) -> PyResult<Array> {
+pub(crate) fn bincount(py: Python<'_>, x: &Bound<'_, Array>, bins: usize) -> PyResult<Array> {
     x.get().mapped(py, |expr| expr.bincount(bins))
 }
 
 /// The elements of each key reduced, by the name of the reduction.
 #[pyfunction]
-fn segment(
+pub(crate) fn segment(
     py: Python<'_>,
     name: &str,
     x: &Bound<'_, Array>,
@@ -73,25 +76,25 @@ fn segment(
 
 /// The rank of each slice along an axis among the different ones, as uint32.
 #[pyfunction]
-fn dense_rank(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
+pub(crate) fn dense_rank(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
     x.get().mapped(py, |expr| expr.dense_rank(axis))
 }
 
 #[pyfunction]
-fn median(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
+pub(crate) fn median(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
     x.get().mapped(py, |expr| expr.median(axis))
 }
 
 /// The coordinates of elements other than zero, as uint32, with a row for each axis. Their number is read.
 #[pyfunction]
-fn nonzero(py: Python<'_>, x: &Bound<'_, Array>) -> PyResult<Array> {
+pub(crate) fn nonzero(py: Python<'_>, x: &Bound<'_, Array>) -> PyResult<Array> {
     let tensor = x.get().tensor(py)?;
     Ok(Array::of(wait(py, true, move || tensor.nonzero())?, x.get().slot.clone()))
 }
 
 /// The elements where a mask of leading axes is true. Their number is read.
 #[pyfunction]
-fn compress(py: Python<'_>, x: &Bound<'_, Array>, mask: &Bound<'_, Array>) -> PyResult<Array> {
+pub(crate) fn compress(py: Python<'_>, x: &Bound<'_, Array>, mask: &Bound<'_, Array>) -> PyResult<Array> {
     let x = x.get();
     x.slot.join(&mask.get().slot, py)?;
     let (tensor, mask) = (x.tensor(py)?, mask.get().tensor(py)?);
@@ -100,37 +103,14 @@ fn compress(py: Python<'_>, x: &Bound<'_, Array>, mask: &Bound<'_, Array>) -> Py
 
 /// The elements, where indices of leading axes are with updates in their place.
 #[pyfunction]
-fn scatter(
+pub(crate) fn scatter(
     py: Python<'_>,
     x: &Bound<'_, Array>,
     indices: Vec<Bound<'_, Array>>,
     updates: &Bound<'_, Array>,
 ) -> PyResult<Array> {
-    let (x, updates) = (x.get(), updates.get());
-    x.slot.join(&updates.slot, py)?;
-    let (Part { expr, mut depth, mut work }, new) = (x.part(), updates.part());
-    (depth, work) = (depth.max(new.depth), work.max(new.work));
-    let mut all = Vec::with_capacity(indices.len());
-    for index in &indices {
-        x.slot.join(&index.get().slot, py)?;
-        let part = index.get().part();
-        (depth, work) = (depth.max(part.depth), work.max(part.work));
-        all.push(part.expr);
-    }
-    let written = expr.scatter(all, new.expr);
-    Array::new(py, written, depth + 1, work, x.slot.clone())
-}
-
-pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(sort, module)?)?;
-    module.add_function(wrap_pyfunction!(argsort, module)?)?;
-    module.add_function(wrap_pyfunction!(searchsorted, module)?)?;
-    module.add_function(wrap_pyfunction!(isin, module)?)?;
-    module.add_function(wrap_pyfunction!(bincount, module)?)?;
-    module.add_function(wrap_pyfunction!(segment, module)?)?;
-    module.add_function(wrap_pyfunction!(dense_rank, module)?)?;
-    module.add_function(wrap_pyfunction!(median, module)?)?;
-    module.add_function(wrap_pyfunction!(nonzero, module)?)?;
-    module.add_function(wrap_pyfunction!(compress, module)?)?;
-    module.add_function(wrap_pyfunction!(scatter, module)?)
+    let arrays = [x.get(), updates.get()].into_iter().chain(indices.iter().map(|index| index.get()));
+    let (mut all, cost, slot) = joined(py, arrays)?;
+    let indices = all.split_off(2);
+    Array::new(py, cost.of(all[0].scatter(indices, &all[1])), slot)
 }

@@ -22,9 +22,14 @@ LOOKUPS = [
 ]  # fmt: skip
 
 
+INDEX = zs.asarray(0).dtype
+
+
 def ours(key):
     parts = key if isinstance(key, tuple) else (key,)
-    parts = tuple(zs.asarray(part) if isinstance(part, np.ndarray) else part for part in parts)
+    # An adapter may lack int64.
+    placed = lambda part: zs.asarray(part if part.dtype == bool else part.astype(INDEX))  # noqa: E731
+    parts = tuple(placed(part) if isinstance(part, np.ndarray) else part for part in parts)
     return parts if isinstance(key, tuple) else parts[0]
 
 

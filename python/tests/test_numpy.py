@@ -113,7 +113,7 @@ def test_what_goes_out(x):
             call()
     same(whole, np.zeros((2, 3), np.int32))
     with pytest.raises(ValueError, match="does not go into an array of"):
-        x.sum(out=np.zeros(2))
+        x.sum(out=np.zeros(2, np.float32))
 
 
 def test_folds_of_all_axes(x):
@@ -293,6 +293,6 @@ def test_random_arrays():
 def test_like():
     assert isinstance(np.zeros(3, like=zs.zeros((1,), dtype=zs.float32)), zs.Array)
     assert isinstance(np.asarray([1], like=zs.zeros((1,), dtype=zs.float32)), zs.Array)
-    assert np.allclose(zs.ones((2,), dtype=zs.float32), np.ones(2))
+    assert np.allclose(zs.ones((2,), dtype=zs.float32), np.ones(2, np.float32))
     assert np.array_equal(zs.ones((2,), dtype=zs.float32), np.ones(2, np.float32))
     assert np.shape(zs.ones((2,), dtype=zs.float32)) == (2,)

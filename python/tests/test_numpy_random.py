@@ -58,7 +58,7 @@ def reduction(name):
         axis = d.axes(x.ndim)
         if "arg" in name:
             axis = d.one(None, d.axis(x.ndim))
-            x = np.where(np.isnan(x), np.float32(3), x) if d.one(0, 1) else np.nan_to_num(x)
+            x = np.where(np.isnan(x), x.dtype.type(3), x) if d.one(0, 1) else np.nan_to_num(x)
         options = {"keepdims": d.one(False, True)}
         if name in ("std", "var", "nanstd", "nanvar"):
             options["ddof"] = d.count(0, 2)

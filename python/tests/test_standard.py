@@ -253,6 +253,13 @@ PROMOTION = {
 }  # fmt: skip
 
 
+def test_result_type_of_numbers_alone_is_a_default():
+    # SciPy's `freqs` asks so.
+    assert zs.result_type(1, 2.0) == zs.asarray(2.0).dtype and zs.result_type(True, 1) == zs.asarray(1).dtype
+    with pytest.raises(ValueError, match="result_type of nothing"):
+        zs.result_type()
+
+
 @pytest.mark.parametrize("pair", PROMOTION, ids="-".join)
 def test_promotion(pair):
     for a, b in (pair, pair[::-1]):

@@ -51,7 +51,7 @@ VIEWS = {
 }  # fmt: skip
 # What has elements of its own in NumPy.
 OWN = {
-    "copy": lambda x: x.copy(), "astype": lambda x: x.astype(x.dtype), "flatten": lambda x: x.flatten(), "sum": lambda x: x.sum(0),
+    "copy": lambda x: x.copy(), "astype": lambda x: x.astype(x.dtype), "flatten": lambda x: x.flatten(), "sum": lambda x: x.sum(0, dtype=np.int32),
     "take": lambda x: x[[0, 1]], "mask": lambda x: x[x > 3], "positive": lambda x: +x, "concat": lambda x: np.concatenate([x]),
     "turned": lambda x: x.T.reshape(-1), "where": lambda x: np.where(x > 0, x, x), "roll": lambda x: np.roll(x, 0), "sort": lambda x: np.sort(x[:1], 0),
 }  # fmt: skip

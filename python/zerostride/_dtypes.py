@@ -118,7 +118,8 @@ def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> builtins.bool:
 def result_type(*arrays_and_dtypes: DTypeLike | AnyArray | Number) -> np.dtype:
     """The type of an operation's result, from the types of its operands.
 
-    Python's numbers take the type of the arrays, unless its kind cannot hold them: a float makes integers floats.
+    Python's numbers take the type of the arrays, unless its kind cannot hold them: a float makes integers floats. Numbers
+    alone have the default types.
 
     Parameters
     ----------
@@ -130,11 +131,11 @@ def result_type(*arrays_and_dtypes: DTypeLike | AnyArray | Number) -> np.dtype:
     """
     numbers = [x for x in arrays_and_dtypes if isinstance(x, (builtins.bool, int, float))]
     types = [_dtype(x) for x in arrays_and_dtypes if not isinstance(x, (builtins.bool, int, float))]
-    if not types:
-        raise TypeError("result_type of numbers alone: it takes at least one array or type")
+    if not arrays_and_dtypes:
+        raise ValueError("result_type of nothing: it takes an array, a type or a number at least")
     if any(dtype.kind == "c" for dtype in types):
         return complex128 if any(dtype in (complex128, float64) for dtype in types) else complex64
-    result = types[0]
+    result = types[0] if types else bool
     for other in types[1:]:
         result = _core.promote(result, other)
     for number in numbers:

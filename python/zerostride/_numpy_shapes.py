@@ -174,7 +174,7 @@ def _insert(arr, obj, values, axis=None):
 
 
 def _beside(value, x):
-    return value if isinstance(value, Array) else zs.asarray(np.asarray(value), device=x.device)
+    return value if isinstance(value, Array) else zs.asarray(value, device=x.device)
 
 
 @_implements(np.select)

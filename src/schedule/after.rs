@@ -38,8 +38,12 @@ fn together(product: &Program, after: &Program, number: usize, bounds: Bounds) -
     let count = |program: &Program| program.result_shape().iter().product::<usize>();
     let is_in_order = |input: &Input| !is_sum(input) || input.layout.is_identity() && !input.is_table();
     let is_plain = |step: &Step| step.body.is_none() && step.op != Op::Lookup;
+    // A product with steps after it already is read through them, and not at its sums.
+    let has_steps =
+        matches!(product.kind, ProgramKind::Contract { product: sum, .. } if product.results[0] != sum);
     let cost: usize = after.steps.iter().map(Step::cost).sum();
-    if after.kind != ProgramKind::Map
+    if has_steps
+        || after.kind != ProgramKind::Map
         || after.results.len() > 1
         || count(product) != count(after)
         || !after.inputs.iter().all(is_in_order)

@@ -54,6 +54,20 @@ fn tables_and_indices_of_every_type() {
     }
 }
 
+/// The only element of a table is read without a lookup, so its reader once took the product's sum for the table.
+#[test]
+fn a_table_of_one_element_has_the_steps_after_a_product() {
+    on_every_device(|device| {
+        let (x, index) = (ramp(device, [1, 5]), device.upload(&[0, 0, 0], [3]).unwrap());
+        let table = x.matmul(x.transpose(0, 1)) + 1.0;
+        let one = index.slice(0, ..1);
+        assert_eq!(table.at([&one, &one]).to_vec().unwrap(), [31.0]);
+        assert_eq!((table.at([&one, &one]) * 2.0).to_vec().unwrap(), [62.0]);
+        assert_eq!(table.cast::<i32>().at([&one, &one]).to_vec().unwrap(), [31]);
+        assert_eq!(table.at([&index, &index]).to_vec().unwrap(), [31.0; 3]);
+    });
+}
+
 /// Far beyond 32 bits, where an index must not wrap around.
 #[test]
 fn indices_beyond_32_bits() {
