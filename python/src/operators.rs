@@ -51,8 +51,8 @@ enum Operand<'py> {
     Scalar(Scalar),
 }
 
-/// An object as an operand, or `None` if it is no array and no number. Arrays of NumPy are uploaded to the device of
-/// another array.
+/// An object as an operand, or `None` if it is no array, list or number. Arrays of NumPy and lists are uploaded to the
+/// device of another array.
 fn operand<'py>(
     object: &Bound<'py, PyAny>,
     other: Option<&Bound<'py, Array>>,
@@ -63,7 +63,8 @@ fn operand<'py>(
     if let Some(scalar) = scalar(object)? {
         return Ok(Some(Operand::Scalar(scalar)));
     }
-    if object.hasattr("__array_interface__")? {
+    let is_list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+    if is_list || object.hasattr("__array_interface__")? {
         let device = other.map(|other| Device(other.get().slot.clone()));
         return Ok(Some(Operand::Array(made(object, device.as_ref())?)));
     }
@@ -137,19 +138,6 @@ fn of_bool(op: &str) -> (&str, DType) {
     }
 }
 
-/// An integer of more than 128 bits as an operand of a comparison. Beside integers, a number that their type does not
-/// hold compares as an infinity does.
-fn huge(object: &Bound<'_, PyAny>, beside: Option<&Bound<'_, Array>>) -> PyResult<Scalar> {
-    match beside.is_some_and(|array| dtype::kind(array.get().dtype) == Kind::Float) {
-        true => Ok(Scalar::Float(object.extract()?)),
-        false => Ok(infinite(object.gt(0)?)),
-    }
-}
-
-fn infinite(is_positive: bool) -> Scalar {
-    Scalar::Float(if is_positive { f64::INFINITY } else { f64::NEG_INFINITY })
-}
-
 /// A comparison of u64 with signed integers, whose values no type holds both. `wide` are the operands as u64.
 fn compared(op: &str, operands: &[Operand<'_>], wide: &[AnyExpr]) -> AnyExpr {
     let is_signed =
@@ -176,7 +164,11 @@ pub(crate) fn apply(
             Ok(Some(operand)) => operands.push(operand),
             Ok(None) => return Ok(None),
             Err(error) if is_comparison && error.is_instance_of::<PyOverflowError>(py) => {
-                operands.push(Operand::Scalar(huge(object, first)?));
+                let is_float = first.is_some_and(|array| dtype::kind(array.get().dtype) == Kind::Float);
+                operands.push(Operand::Scalar(match (is_float, object.gt(0)?) {
+                    (true, _) => Scalar::Float(object.extract()?),
+                    (false, is_positive) => Scalar::Int(if is_positive { i128::MAX } else { i128::MIN }),
+                }));
             }
             Err(error) => return Err(error),
         }
@@ -197,19 +189,19 @@ pub(crate) fn apply(
             });
         }
     }
-    let Some((mut dtype, slot)) = together else {
+    let Some((mut dtype, slot)) = together.map(|(dtype, slot)| (dtype, slot.clone())) else {
         return Err(PyTypeError::new_err("an operation of numbers alone: it takes an array at least"));
     };
-    let mut beyond = None;
-    for operand in &operands {
+    for operand in &mut operands {
         if let Operand::Scalar(scalar) = operand {
-            dtype = weak(py, dtype, *scalar, slot)?;
-            if let Scalar::Int(value) = scalar
+            dtype = weak(py, dtype, *scalar, &slot)?;
+            if let Scalar::Int(value) = *scalar
                 && is_comparison
                 && dtype::kind(dtype) == Kind::Integer
                 && constant(dtype, *scalar).is_err()
             {
-                beyond = Some(infinite(*value > 0));
+                // A number that the integers' type does not hold compares as an infinity does.
+                *scalar = Scalar::Float(f64::INFINITY.copysign(value as f64));
                 dtype = slot.default_float(py)?;
             }
         }
@@ -230,7 +222,7 @@ pub(crate) fn apply(
                 (depth, work) = (depth.max(part.depth), work.max(part.work));
                 if array.get().dtype == dtype { part.expr } else { part.expr.cast(dtype) }
             }
-            Operand::Scalar(scalar) => constant(dtype, beyond.unwrap_or(*scalar))?,
+            Operand::Scalar(scalar) => constant(dtype, *scalar)?,
         });
     }
     let whole = dtype::kind(dtype) != Kind::Float;
@@ -249,7 +241,7 @@ pub(crate) fn apply(
         _ if op == "fmin" && dtype::kind(dtype) != Kind::Float => AnyExpr::call("min", &exprs),
         _ => AnyExpr::call(op, &exprs),
     };
-    let result = Array::new(py, expr, depth + 1, work, slot.clone())?;
+    let result = Array::new(py, expr, depth + 1, work, slot)?;
     let arrays = operands.iter().filter_map(|operand| match operand {
         Operand::Array(array) => Some(&array.get().shape),
         Operand::Scalar(_) => None,
@@ -458,10 +450,6 @@ impl Array {
             CompareOp::Gt => "gt",
             CompareOp::Ge => "ge",
         };
-        if other.is_instance_of::<PyList>() || other.is_instance_of::<PyTuple>() {
-            let other = made(other, Some(&Device(x.slot.clone())))?;
-            return binary(op, Rule::Same, slf.as_any(), other.as_any());
-        }
         let is_other =
             other.is_none() || other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
         if is_other && matches!(op, "eq" | "ne") {

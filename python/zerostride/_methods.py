@@ -140,17 +140,15 @@ def _tolist(self):
 
 
 def _matmul(self, other):
-    if not isinstance(other, Array):
-        if not isinstance(other, np.ndarray):
-            return NotImplemented
-        other = _creation.asarray(other, device=self.device)
-    return _linear.matmul(self, other)
+    if not isinstance(other, (Array, np.ndarray, list, tuple)):
+        return NotImplemented
+    return _linear.matmul(self, _creation.beside(other, self))
 
 
 def _rmatmul(self, other):
-    if not isinstance(other, np.ndarray):
+    if not isinstance(other, (np.ndarray, list, tuple)):
         return NotImplemented
-    return _linear.matmul(_creation.asarray(other, device=self.device), self)
+    return _linear.matmul(_creation.beside(other, self), self)
 
 
 def _imatmul(self, other):
