@@ -66,15 +66,22 @@ fn operand<'py>(
     let is_list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
     if is_list || object.hasattr("__array_interface__")? {
         let device = other.map(|other| Device(other.get().slot.clone()));
-        return Ok(Some(Operand::Array(made(object, device.as_ref())?)));
+        return Ok(Some(Operand::Array(made(object, device.as_ref(), None)?)));
     }
     Ok(None)
 }
 
-/// The result of `asarray` for an object, on a device or the default one.
-pub(crate) fn made<'py>(object: &Bound<'py, PyAny>, device: Option<&Device>) -> PyResult<Bound<'py, Array>> {
+/// The result of `asarray` for an object, on a device or the default one, of a type or its own.
+pub(crate) fn made<'py>(
+    object: &Bound<'py, PyAny>,
+    device: Option<&Device>,
+    dtype: Option<DType>,
+) -> PyResult<Bound<'py, Array>> {
     let options = PyDict::new(object.py());
     options.set_item("device", device.cloned())?;
+    if let Some(dtype) = dtype {
+        options.set_item("dtype", dtype::object(object.py(), dtype)?)?;
+    }
     let array = object.py().import("zerostride")?.call_method("asarray", (object,), Some(&options))?;
     Ok(array.cast_into::<Array>()?)
 }
