@@ -13,7 +13,7 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyT
 use smallvec::SmallVec;
 use zerostride::{AnyExpr, DType, Scalar};
 
-use crate::array::{Array, Part};
+use crate::array::Array;
 use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
 
@@ -49,6 +49,19 @@ enum Operand<'py> {
     Array(Bound<'py, Array>),
     /// A Python number, which takes the type of the arrays.
     Scalar(Scalar),
+}
+
+impl Operand<'_> {
+    /// The operand in a type. The greatest depth and work of operands are kept.
+    fn expr(&self, dtype: DType, depth: &mut u32, work: &mut usize) -> PyResult<AnyExpr> {
+        let array = match self {
+            Operand::Array(array) => array.get(),
+            Operand::Scalar(scalar) => return constant(dtype, *scalar),
+        };
+        let part = array.part();
+        (*depth, *work) = (part.depth.max(*depth), part.work.max(*work));
+        Ok(if array.dtype == dtype { part.expr } else { part.expr.cast(dtype) })
+    }
 }
 
 /// An object as an operand, or `None` if it is no array, list or number. Arrays of NumPy and lists are uploaded to the
@@ -170,7 +183,7 @@ pub(crate) fn apply(
         match operand(object, first) {
             Ok(Some(operand)) => operands.push(operand),
             Ok(None) => return Ok(None),
-            Err(error) if is_comparison && error.is_instance_of::<PyOverflowError>(py) => {
+            Err(_) if is_comparison && object.is_instance_of::<PyInt>() => {
                 let is_float = first.is_some_and(|array| dtype::kind(array.get().dtype) == Kind::Float);
                 operands.push(Operand::Scalar(match (is_float, object.gt(0)?) {
                     (true, _) => Scalar::Float(object.extract()?),
@@ -223,14 +236,7 @@ pub(crate) fn apply(
     let (mut depth, mut work) = (0, 0);
     let mut exprs: SmallVec<[AnyExpr; 3]> = SmallVec::new();
     for operand in &operands {
-        exprs.push(match operand {
-            Operand::Array(array) => {
-                let part = array.get().part();
-                (depth, work) = (depth.max(part.depth), work.max(part.work));
-                if array.get().dtype == dtype { part.expr } else { part.expr.cast(dtype) }
-            }
-            Operand::Scalar(scalar) => constant(dtype, *scalar)?,
-        });
+        exprs.push(operand.expr(dtype, &mut depth, &mut work)?);
     }
     let whole = dtype::kind(dtype) != Kind::Float;
     let expr = match rule {
@@ -317,29 +323,15 @@ pub(crate) fn select(
         }
         operands.push(operand);
     }
+    // A number alone takes the type that it takes beside truth.
+    let mut dtype = dtype.unwrap_or(DType::Bool);
     for operand in &operands {
         if let Operand::Scalar(scalar) = operand {
-            dtype = Some(match (dtype, scalar) {
-                (Some(dtype), scalar) => weak(py, dtype, *scalar, &condition.slot)?,
-                (None, Scalar::Bool(_)) => DType::Bool,
-                (None, Scalar::Int(_)) => condition.slot.default_int(py)?,
-                (None, Scalar::Float(_)) => condition.slot.default_float(py)?,
-            });
+            dtype = weak(py, dtype, *scalar, &condition.slot)?;
         }
     }
-    let dtype = dtype.unwrap_or(DType::Bool);
-    let mut exprs = Vec::with_capacity(2);
-    for operand in operands {
-        exprs.push(match operand {
-            Operand::Array(array) => {
-                let Part { expr, depth: deep, work: large } = array.get().part();
-                (depth, work) = (depth.max(deep), work.max(large));
-                expr.cast(dtype)
-            }
-            Operand::Scalar(scalar) => constant(dtype, scalar)?,
-        });
-    }
-    let expr = truth.expr.cast(DType::Bool).select(&exprs[0], &exprs[1]);
+    let [a, b] = [&operands[0], &operands[1]].map(|each| each.expr(dtype, &mut depth, &mut work));
+    let expr = truth.expr.cast(DType::Bool).select(a?, b?);
     Array::new(py, expr, depth + 1, work, condition.slot.clone())
 }
 

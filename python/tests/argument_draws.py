@@ -263,8 +263,12 @@ def sections(d):
     return d.pick([d.below(0, 4), [1], [0, 2], [2, 1], [-1], [1, 5], (1, 2), Host(np.array([1, 2]))])
 
 
+def scalar(d):
+    return d.pick([small(d), d.values(d.pick(d.types), (), True)])
+
+
 def fill(d):
-    return d.pick([small(d), small(d), d.values(d.pick(d.types), (), True), d.values(d.pick(d.types), d.lengths[-1:], True)])
+    return d.pick([scalar(d), d.values(d.pick(d.types), d.lengths[-1:], True)])
 
 
 def plain_of(x):

@@ -4,7 +4,7 @@ import numpy as np
 from argument_draws import (
     METHODS, along, another, array, as_one, at, axes, axis, axis_or_all, beside, bins, blocks, chain, choices, conditions,
     counted, counts, dtype, edges, fill, indices, integers, limit, mask_or_host, matrix, new_shape, of, operand, operands,
-    order, pad_options, pads, percents, places, plain_of, quantiles, regular, right, rising, same, sections, several, shape,
+    order, pad_options, pads, percents, places, plain_of, quantiles, regular, right, rising, same, scalar, sections, several, shape,
     small, some_axes, spread, square, table, vector, vectors, weights, wider,
 )  # fmt: skip
 from drawn import TYPES
@@ -115,13 +115,13 @@ OF = {
     "ascontiguousarray.a": of([1, 2], 2.5, True), "empty.shape": new_shape, "eye.N": counted(0, 4), "eye.M": of(None, 0, 2, 3),
     "identity.n": counted(0, 4), "linspace.stop": another, "linspace.num": of(0, 1, 2, 5), "linspace.dtype": of("f4", "i8", "f8"),
     "linspace.endpoint": of(True, False), "linspace.retstep": of(True, False), "intersect1d.return_indices": None,
-    "cov.ddof": of(0, 1, 2), "average.axis": axes, "diag.v": lambda d: d.values(d.types[0], d.shape[:3]), "std.mean": None,
+    "cov.ddof": of(0, 1, 2), "full_like.fill_value": scalar, "average.axis": axes, "diag.v": lambda d: d.values(d.types[0], d.shape[:3]), "std.mean": None,
     "var.mean": None, "nanstd.mean": None, "nanvar.mean": None,
     **{f"{name}.weights": None for name in ("percentile", "quantile", "nanpercentile", "nanquantile")}, "interp.period": None,
     "asarray.copy": of(None, True),
     **{f"Array.{name}.kwargs": reduction_options("keepdims", "initial", "where") for name in ("sum", "prod", "min", "max")},
     **{f"Array.{name}.kwargs": reduction_options("keepdims", "where") for name in ("mean", "std", "var")},
-    "Array.clip.kwargs": lambda d: {}, "union1d.ar2": another, "Array.repeat.repeats": counts,
+    "Array.clip.kwargs": lambda d: {}, "Array.repeat.repeats": counts,
     "Array.reshape.shape": lambda d: list(s) if (s := shape(d)) and isinstance(s, tuple) else [s],
     "Array.searchsorted.self": rising, "Array.transpose.axes": lambda d: list(order(d) or ()),
     "Array.astype.casting": of("unsafe", "same_kind", "safe"),

@@ -188,7 +188,7 @@ def outcome(call, wrap):
         warnings.simplefilter("ignore")
         try:
             return call.called(wrap)
-        except (*MESSAGES, RuntimeError) as error:
+        except tuple(MESSAGES) as error:
             return error, []
 
 
@@ -225,13 +225,14 @@ DIFFERENCES = {
     "float16 and float32 in `average`, `cov`, `corrcoef` and `interp`, and in quantiles at a list of places": lambda call: call.short in NARROW
     or call.is_quantile(),
     "quantiles of no elements": lambda call: call.is_quantile() and not call.first.size,
-    "quantiles between equal infinities": lambda call: call.is_quantile() and np.any(np.isinf(call.first)),
+    "quantiles at or between infinities": lambda call: call.is_quantile() and np.any(np.isinf(call.first)),
     "float16 in `numpy.linalg`": lambda call: getattr(call.theirs, "__module__", "") == "numpy.linalg" and np.dtype("float16") in call.types(),
     "`cross` of vectors of two elements": lambda call: call.short == "cross" and any(2 in x.shape for x in call.arrays()),
     "lengths 1 and n for a letter of `einsum`": lambda call: call.short == "einsum",
     "an index outside of an axis, if the result has no elements": lambda call: call.short in ("take", "compress") and not all(x.size for x in call.arrays()),
     "a value of a higher kind in `copyto` and `put_along_axis`": lambda call: call.short in ("copyto", "put_along_axis"),
     "`insert` and `putmask` of floats that an integer type does not hold": lambda call: call.short in ("insert", "putmask") and is_mixed(call),
+    "negative numbers beside unsigned integers in `union1d` and `where`": lambda call: call.short in ("union1d", "where"),
     "numbers in `diff`": lambda call: call.short == "diff" and not {type(x) for x in call.options.values()}.isdisjoint({int, float, bool, list}),
     "infinities and NaN in `convolve` and `correlate`": lambda call: call.short in ("convolve", "correlate") and not np.all(np.isfinite(call.arguments[1])),
     "sums and differences of integers in `gradient`, `quantile`, `trapezoid` and `unwrap`": lambda call: call.short in ("gradient", "trapezoid", "unwrap")
@@ -257,6 +258,7 @@ EXAMPLES = [
     lambda x: np.take(np.reshape(x([], "f4"), (0, 1)), x([3], "i4"), axis=1),
     lambda x: np.put_along_axis(x([1], "i4"), x([0], "i4"), x([1.5], "f4"), 0) or x(0, "i4"),
     lambda x: x(0, "u1") + np.insert(x([1], "u1"), 0, -2.5),
+    lambda x: np.where(x([True], "?"), -1, x([1], "u8")),
     lambda x: np.diff(x([1, 2], "f4"), prepend=0),
     lambda x: np.convolve(x([1, 2], "f4"), x([1, np.inf], "f4")),
     lambda x: np.trapezoid(x([127, 127], "i1")),
@@ -295,7 +297,7 @@ def same(call, ours, theirs):
         known = ~np.isnan(own) | np.all(np.isfinite(call.arguments[0])) & np.all(np.isfinite(call.arguments[1]))
         own, their = own[known], their[known]
     if call.is_quantile():
-        infinite = np.isinf(own) & np.isnan(their) & np.any(np.isinf(call.first))
+        infinite = np.isnan(their) & np.any(np.isinf(call.first)) & ~np.any(np.isnan(call.first))
         own, their = own[~infinite], their[~infinite]
     rtol, atol = call.tolerance(own.dtype) if own.dtype.kind == "f" else (0, 0)
     np.testing.assert_allclose(own, their, rtol=rtol, atol=atol, err_msg="")
@@ -311,6 +313,8 @@ def check(seed):
     try:
         (ours, left), (theirs, their_left) = outcome(call, ours_of), outcome(call, plain)
         if "`round` of truth values" in excused or "quantiles of no elements" in excused:
+            return
+        if isinstance(ours, OverflowError) and "negative numbers beside unsigned integers in `union1d` and `where`" in excused:
             return
         if isinstance(ours, ValueError) and ("`cross` of vectors of two elements" in excused or "has lengths" in str(ours)):
             return

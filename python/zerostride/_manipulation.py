@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import _core
-from ._arguments import along, arrays_of, axes_of, axis_of, counts, integer, integers, is_one, of_array
+from ._arguments import along, arrays_of, axes_of, axis_of, counts, integer, integers, of_array
 from ._core import Array
 from ._dtypes import result_type
 from ._types import AnyArray, Axes, Shape

@@ -105,7 +105,7 @@ def _counted(x, axis, keepdims):
 
 def averaged(name, x, where=True, *, axis, dtype=None, correction=0.0, keepdims):
     """The mean, variance or standard deviation of the elements that `where` chooses. Names with nan leave out NaN."""
-    skips, kind = name.startswith("nan"), name.removeprefix("nan")
+    skips, kind = name.startswith("nan") and is_float(x.dtype), name.removeprefix("nan")
     dtype, x = _averaging(x, dtype, name)
     known = where & ~_is_nan(x) if skips else where
 
@@ -125,6 +125,8 @@ def averaged(name, x, where=True, *, axis, dtype=None, correction=0.0, keepdims)
 
 @_documented("The arithmetic mean of elements that are not NaN.", _AXES + _DTYPE + _KEEP)
 def nanmean(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
+    if not is_float(x.dtype):
+        return _statistics.mean(x, axis=axis, dtype=dtype, keepdims=keepdims)
     return averaged("nanmean", x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 

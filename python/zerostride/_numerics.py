@@ -167,6 +167,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     for each in (fweights, aweights):
         if each is not None:
             each = zs.astype(beside(each if isinstance(each, Array) else np.asarray(each), x), x.dtype)
+            if each.shape != x.shape[1:]:
+                raise RuntimeError(f"weights of {list(each.shape)} for {x.shape[1]} samples in cov: a sample has one weight")
             weights = each if weights is None else weights * each
     if weights is None:
         mean, left = _statistics.mean(x, axis=1, keepdims=True), float(x.shape[1] - ddof)

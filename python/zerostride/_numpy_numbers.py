@@ -122,33 +122,29 @@ def _lexsort(keys, axis=-1):
     return found.reshape(keys[0].shape)
 
 
-def _set(x):
-    return zs.unique_values(x.ravel())
-
-
 @_implements(np.union1d)
 def _union1d(ar1, ar2):
-    return _set(np.concatenate([ar1, ar2], None))
+    return np.unique(np.concatenate([ar1, ar2], None))
 
 
 @_implements(np.intersect1d)
 def _intersect1d(ar1, ar2):
     a, b = _ours([ar1, ar2])
-    own = zs.astype(_set(a), zs.result_type(a, b))
+    own = zs.astype(np.unique(a), zs.result_type(a, b))
     return own[zs.isin(own, b)]
 
 
 @_implements(np.setdiff1d)
 def _setdiff1d(ar1, ar2, assume_unique=False):
     a, b = _ours([ar1, ar2])
-    own = a.ravel() if assume_unique else _set(a)
+    own = a.ravel() if assume_unique else np.unique(a)
     return own[zs.isin(own, b, invert=True)]
 
 
 @_implements(np.setxor1d)
 def _setxor1d(ar1, ar2):
     a, b = _ours([ar1, ar2])
-    found = zs.concat([_set(a), _set(b)])
+    found = zs.concat([np.unique(a), np.unique(b)])
     values, counts = zs.unique_counts(found)
     return values[counts == 1]
 

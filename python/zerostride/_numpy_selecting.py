@@ -11,7 +11,6 @@ from ._creation import on_host
 from ._dtypes import default_float, default_int, is_float, is_integer, limits
 from ._indexing import write
 from ._numpy import FUNCTIONS, _implements, _ours, _take, _take_along_axis
-from ._out import delivered
 
 
 def _ends(x):

@@ -211,8 +211,8 @@ def _of_rows(rows, parts, method, skips):
         second = take_along(rows, _whole(np.minimum(low + 1.0, np.maximum(count - 1.0, 0.0))), -1)
         rise = second - first
         found = zs.where(weight < 0.5, first + rise * weight, second - rise * (1.0 - weight))
-        # Of equal elements nothing is subtracted, as those may be infinite.
-        found = zs.where(first == second, first, found)
+        # Of equal elements nothing is subtracted, and nothing is added to an element, as those may be infinite.
+        found = zs.where((first == second) | (weight == 0), first, found)
     # One NaN makes all NaN, unless those are left out.
     last = rows[..., -1:]
     return found if skips or not is_float(rows.dtype) else zs.where(last == last, found, math.nan)
