@@ -92,9 +92,10 @@ def operand(d):
     kind = d.pick(["array"] * 4 + ["number", "small", "list", "host"])
     if kind in ("number", "small"):
         found = number_of(d) if kind == "number" else small(d)
-        return found if abs(found) < 2**63 or type(found) is float else 3
+        narrow = d.first is not None and d.first.dtype == np.float16
+        return found if type(found) is float or abs(found) < (1000 if narrow else 2**63) else 3
     x = another(d)
-    return x.tolist() if kind == "list" and x.size else Host(x) if kind == "host" else x
+    return x.tolist() if kind == "list" and x.size and x.dtype != np.uint64 else Host(x) if kind == "host" else x
 
 
 def limit(d):

@@ -309,6 +309,7 @@ def test_like():
     lambda x: np.linalg.norm(x(np.zeros((0, 3))), 1), lambda x: np.median(x(np.zeros((0, 2))), axis=0), lambda x: np.roll(x([1, 2, 3]), (1, 1)),
     lambda x: np.full((2, 2), x([1, 2]), like=x(0)), lambda x: np.nanmedian(x([-1.0, 0, np.inf])), lambda x: np.lexsort((x(1), x(2))),
     lambda x: np.union1d(x([2], "u1"), 1), lambda x: np.select([x([True])], [x([2], "u1")], 7), lambda x: [1.5, 2] * x([2, 4]),
+    lambda x: np.isin(x([1, 2]), x([[1, 5], [6, 7]]).T[::-1]),
     lambda x: x([1, 2]) @ [3, 4], lambda x: np.pad(x([True]), 2, mode="linear_ramp"), lambda x: np.histogram(x([255], "u1"))[0],
 ])  # fmt: skip
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -387,9 +387,7 @@ def roll(x: AnyArray, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> 
     shifts, axes = integers(shift, "the shift of roll"), integers(axis, "the axis of roll")
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise ValueError(f"roll by {len(shifts)} shifts along {len(axes)} axes: it takes one shift for each axis")
-    for shift, axis in zip(*np.broadcast_arrays(shifts, axes)):
-        x = _core.roll(x, [int(shift)], [int(axis)])
-    return x
+    return _core.roll(x, *(each.tolist() for each in np.broadcast_arrays(shifts, axes)))
 
 
 @of_array

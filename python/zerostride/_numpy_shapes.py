@@ -93,21 +93,14 @@ def _block(arrays):
     return joined(filled(places), rank - levels)
 
 
-def _ends(length, sections):
-    """The lengths of the parts of an axis, or None if `sections` are indices."""
-    return [part.size for part in np.array_split(np.arange(length), sections)] if np.ndim(sections) == 0 else None
-
-
 @_implements(np.array_split)
 def _array_split(ary, indices_or_sections, axis=0):
     axis = axis_of(axis, ary.ndim, "array_split")
-    length = ary.shape[axis]
-    if isinstance(indices_or_sections, Array):
-        indices_or_sections = np.asarray(indices_or_sections)
-    lengths = _ends(length, indices_or_sections)
-    ends = np.cumsum(lengths[:-1]).tolist() if lengths is not None else [int(each) for each in indices_or_sections]
-    bounds = zip([0, *ends], [*ends, None])
-    return [part(ary, axis, *each) for each in bounds]
+    ends = np.asarray(indices_or_sections)
+    if not ends.ndim:
+        ends = np.cumsum([each.size for each in np.array_split(np.arange(ary.shape[axis]), ends)])[:-1]
+    ends = [int(each) for each in ends]
+    return [part(ary, axis, *each) for each in zip([0, *ends], [*ends, None])]
 
 
 @_implements(np.split)
@@ -229,7 +222,7 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     parts = num - 1 if endpoint else num
     step = (stop - start) / parts if parts > 0 else zs.full((), math.nan, dtype=real, device=start.device)
     at = zs.astype(zs.arange(num, device=start.device), real).reshape(num, *(1,) * start.ndim)
-    found = start + at * step if parts > 0 else zs.broadcast_to(start, (num, *start.shape))
+    found = start + at * (step if parts > 0 else stop - start)
     if endpoint and num > 1:
         found = zs.where(at == num - 1, stop, found)
     if dtype is not None:
@@ -341,22 +334,16 @@ def _ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     return found
 
 
-def _tells(name, ours):
-    FUNCTIONS[getattr(np, name)] = ours
-
-
-_tells("isreal", lambda x: zs.ones_like(x, dtype=zs.bool))
-_tells("iscomplex", lambda x: zs.zeros_like(x, dtype=zs.bool))
-_tells("real_if_close", lambda a, tol=100: a)
-_tells("isposinf", lambda x, out=None: delivered(x == math.inf, out))
-_tells("isneginf", lambda x, out=None: delivered(x == -math.inf, out))
-_tells("fix", lambda x, out=None: delivered(zs.trunc(x), out))
-_array2string = functools.wraps(np.array2string)(lambda a, *arguments, **options: np.array2string(np.asarray(a), *arguments, **options))
-_tells("array2string", _array2string)
-_tells("ix_", lambda *args: tuple(
-    (x.nonzero()[0] if x.dtype == zs.bool else x).reshape([-1 if k == at else 1 for k in range(len(args))])
-    for at, x in enumerate(_ours(args))
-))  # fmt: skip
+FUNCTIONS.update({
+    np.array2string: functools.wraps(np.array2string)(lambda a, *arguments, **options: np.array2string(np.asarray(a), *arguments, **options)),
+    np.fix: lambda x, out=None: delivered(zs.trunc(x), out), np.iscomplex: lambda x: zs.zeros_like(x, dtype=zs.bool),
+    np.isneginf: lambda x, out=None: delivered(x == -math.inf, out), np.isposinf: lambda x, out=None: delivered(x == math.inf, out),
+    np.isreal: lambda x: zs.ones_like(x, dtype=zs.bool), np.real_if_close: lambda a, tol=100: a,
+    np.ix_: lambda *args: tuple(
+        (x.nonzero()[0] if x.dtype == zs.bool else x).reshape([-1 if k == at else 1 for k in range(len(args))])
+        for at, x in enumerate(_ours(args))
+    ),
+})  # fmt: skip
 
 
 @_implements(np.array_equiv)
