@@ -381,4 +381,4 @@ def test_the_guide_lists_the_differences():
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_drawn():
-    draw(check, 15000 if zs.Device().name == "cpu" else 1500)
+    draw(check, 12000 if zs.Device().name == "cpu" else 1500)

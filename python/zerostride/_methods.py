@@ -121,7 +121,7 @@ def _repr_inline(self, max_width):
 
 
 def _str(self):
-    return _text(self) if self.ndim else str(self.item())
+    return _text(self) if self.ndim else str(_on_host(self)[()])
 
 
 def _format(self, spec):
