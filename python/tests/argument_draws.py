@@ -43,8 +43,8 @@ class Draw:
     def values(self, dtype, shape, is_tame=None):
         x = values(self.random, dtype, tuple(shape), self.is_tame if is_tame is None else is_tame)
         if dtype.kind == "f" and not self.is_tame:
-            # Sums of the greatest numbers depend on their order.
-            x = np.where(np.isfinite(x) & (abs(x) > 1000), x.dtype.type(3), x)
+            # Sums of the greatest numbers, and products of the least ones, depend on their order.
+            x = np.where(np.isfinite(x) & ((abs(x) > 1000) | (x != 0) & (abs(x) < 0.01)), x.dtype.type(3), x)
         if x.ndim > 1 and self.chance(0.3):
             x = x[::-1].swapaxes(0, 1)[..., ::-1].swapaxes(0, 1)
         x = np.asarray(x)
@@ -99,7 +99,11 @@ def operand(d):
 
 
 def limit(d):
-    return d.pick([operand(d), number_of(d), None])
+    found = number_of(d)
+    is_mixed = np.dtype("float16") in d.types and d.types[0] != d.types[1]
+    # NumPy raises for truth beside a number of more than 64 bits.
+    is_far = abs(found) > (1000 if is_mixed else 2**63 - 1 if d.first.dtype == bool else np.inf)
+    return d.pick([operand(d), 3 if is_far else found, None])
 
 
 def vector(d):

@@ -76,7 +76,7 @@ OF = {
     "gradient.edge_order": of(1, 2), "trapezoid.x": same, "trapezoid.dx": of(0.5, 2), "unwrap.period": of(6, 2.5),
     "unwrap.discont": of(None, 1, 4.0), "polyval.p": vector, "polyval.x": array, "diff.prepend": operand, "diff.append": operand,
     "ediff1d.to_end": operand, "ediff1d.to_begin": operand, "diff.n": counted(-1, 4), "percentile.q": percents,
-    "nanpercentile.q": percents, "count_nonzero.keepdims": of(True, False), "gradient.f": array, "gradient.axis": some_axes,
+    "nanpercentile.q": of(0, 50, [10, 90], []), "nanquantile.q": of(1, 0.5, [0.1, 0.9], []), "count_nonzero.keepdims": of(True, False), "gradient.f": array, "gradient.axis": some_axes,
     "nanquantile.axis": some_axes, "nanpercentile.axis": some_axes, "where.x": operand, "where.y": operand, "clip.a_min": limit,
     "clip.a_max": limit, "clip.min": None, "clip.max": None, "clip.kwargs": lambda d: {}, "Array.clip.min": limit,
     "Array.clip.max": limit,

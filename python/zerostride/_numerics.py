@@ -187,7 +187,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         left = left if left > 0 else 0.0
         found = zs.matmul(apart, scaled.T) * (1.0 / left) if left else zs.matmul(apart, scaled.T) / zs.zeros_like(mean)
     else:
-        found = zs.matmul(apart, scaled.T) / left
+        found = zs.matmul(apart, scaled.T) / zs.maximum(left, 0.0)
     return found.reshape(()) if found.size == 1 else found
 
 
