@@ -10,7 +10,7 @@ use zerostride::{AnyExpr, Shape};
 use crate::array::Array;
 use crate::cell::Part;
 use crate::device::Device;
-use crate::dtype;
+use crate::dtype::{self, Kind};
 use crate::operators::{constant, made, scalar, weak};
 
 /// A part of a key.
@@ -140,7 +140,16 @@ fn as_written(x: &Array, value: &Bound<'_, PyAny>) -> PyResult<AnyExpr> {
     }
     let array = match value.cast::<Array>() {
         Ok(array) => array.clone(),
-        Err(_) => made(value, Some(&Device(x.slot.clone())))?,
+        Err(_) => {
+            let device = Device(x.slot.clone());
+            let array = made(value, Some(&device), None)?;
+            let are_whole = [array.get().dtype, x.dtype].map(dtype::kind) == [Kind::Integer; 2];
+            // NumPy raises for an integer of a list that the type does not hold.
+            match are_whole && !value.hasattr("__array_interface__")? {
+                true => made(value, Some(&device), Some(x.dtype))?,
+                false => array,
+            }
+        }
     };
     let array = array.get();
     x.slot.join(&array.slot, py)?;

@@ -71,8 +71,8 @@ fn refused(op: &str, object: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("{op} takes arrays and numbers, not {kind}: make it an array by asarray"))
 }
 
-/// An object as an operand, or `None` if it is no array and no number. Arrays of NumPy are uploaded to the device of
-/// another array.
+/// An object as an operand, or `None` if it is no array, list or number. Arrays of NumPy and lists are uploaded to the
+/// device of another array.
 fn operand<'py>(
     object: &Bound<'py, PyAny>,
     other: Option<&Bound<'py, Array>>,
@@ -83,17 +83,25 @@ fn operand<'py>(
     if let Some(scalar) = scalar(object)? {
         return Ok(Some(Operand::Scalar(scalar)));
     }
-    if object.hasattr("__array_interface__")? {
+    let is_list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+    if is_list || object.hasattr("__array_interface__")? {
         let device = other.map(|other| Device(other.get().slot.clone()));
-        return Ok(Some(Operand::Array(made(object, device.as_ref())?)));
+        return Ok(Some(Operand::Array(made(object, device.as_ref(), None)?)));
     }
     Ok(None)
 }
 
-/// The result of `asarray` for an object, on a device or the default one.
-pub(crate) fn made<'py>(object: &Bound<'py, PyAny>, device: Option<&Device>) -> PyResult<Bound<'py, Array>> {
+/// The result of `asarray` for an object, on a device or the default one, of a type or its own.
+pub(crate) fn made<'py>(
+    object: &Bound<'py, PyAny>,
+    device: Option<&Device>,
+    dtype: Option<DType>,
+) -> PyResult<Bound<'py, Array>> {
     let options = PyDict::new(object.py());
     options.set_item("device", device.cloned())?;
+    if let Some(dtype) = dtype {
+        options.set_item("dtype", dtype::object(object.py(), dtype)?)?;
+    }
     let array = object.py().import("zerostride")?.call_method("asarray", (object,), Some(&options))?;
     Ok(array.cast_into::<Array>()?)
 }
@@ -157,10 +165,6 @@ fn of_bool(op: &str) -> (&str, DType) {
     }
 }
 
-fn infinite(is_positive: bool) -> Scalar {
-    Scalar::Float(if is_positive { f64::INFINITY } else { f64::NEG_INFINITY })
-}
-
 /// A comparison of u64 with signed integers, whose values no type holds both. `wide` are the operands as u64.
 fn compared(op: &str, operands: &[Operand<'_>], wide: &[AnyExpr]) -> AnyExpr {
     let is_signed =
@@ -186,11 +190,11 @@ pub(crate) fn apply(
         match operand(object, first) {
             Ok(Some(operand)) => operands.push(operand),
             Ok(None) => return Ok(None),
-            Err(error) if is_comparison && error.is_instance_of::<PyOverflowError>(py) => {
+            Err(_) if is_comparison && object.is_instance_of::<PyInt>() => {
                 let is_float = first.is_some_and(|array| dtype::kind(array.get().dtype) == Kind::Float);
-                operands.push(Operand::Scalar(match is_float {
-                    true => Scalar::Float(object.extract()?),
-                    false => infinite(object.gt(0)?),
+                operands.push(Operand::Scalar(match (is_float, object.gt(0)?) {
+                    (true, _) => Scalar::Float(object.extract()?),
+                    (false, is_positive) => Scalar::Int(if is_positive { i128::MAX } else { i128::MIN }),
                 }));
             }
             Err(error) => return Err(error),
@@ -212,20 +216,19 @@ pub(crate) fn apply(
             });
         }
     }
-    let Some((mut dtype, slot)) = together else {
+    let Some((mut dtype, slot)) = together.map(|(dtype, slot)| (dtype, slot.clone())) else {
         return Err(PyTypeError::new_err("an operation of numbers alone: it takes an array at least"));
     };
-    let slot = &slot.clone();
     for operand in &mut operands {
         if let Operand::Scalar(scalar) = operand {
-            dtype = weak(py, dtype, *scalar, slot)?;
-            // A number that the type does not hold compares as an infinity does.
+            dtype = weak(py, dtype, *scalar, &slot)?;
             if let Scalar::Int(value) = *scalar
                 && is_comparison
                 && dtype::kind(dtype) == Kind::Integer
                 && constant(dtype, *scalar).is_err()
             {
-                *scalar = infinite(value > 0);
+                // A number that the integers' type does not hold compares as an infinity does.
+                *scalar = Scalar::Float(f64::INFINITY.copysign(value as f64));
                 dtype = slot.default_float(py)?;
             }
         }
@@ -257,7 +260,7 @@ pub(crate) fn apply(
         _ if whole && matches!(op, "fmax" | "fmin") => AnyExpr::call(&op[1..], &exprs),
         _ => AnyExpr::call(op, &exprs),
     };
-    let result = Array::new(py, cost.of(expr), slot)?;
+    let result = Array::new(py, cost.of(expr), &slot)?;
     let arrays = operands.iter().filter_map(|operand| match operand {
         Operand::Array(array) => Some(&array.get().shape),
         Operand::Scalar(_) => None,
@@ -319,6 +322,7 @@ pub(crate) fn select(
         }
         operands.push(operand);
     }
+    // A number alone takes the type that it takes beside truth.
     let mut dtype = dtype.unwrap_or(DType::Bool);
     for operand in &operands {
         if let Operand::Scalar(scalar) = operand {
@@ -440,10 +444,6 @@ impl Array {
             CompareOp::Gt => "gt",
             CompareOp::Ge => "ge",
         };
-        if other.is_instance_of::<PyList>() || other.is_instance_of::<PyTuple>() {
-            let other = made(other, Some(&Device(x.slot.clone())))?;
-            return binary(op, Rule::Same, slf.as_any(), other.as_any());
-        }
         let is_other =
             other.is_none() || other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
         if is_other && matches!(op, "eq" | "ne") {

@@ -180,7 +180,7 @@ def test_arrays_of_numpy_are_taken(x):
         assert result.device == cpu.device
 
 
-def test_products():
+def test_products_of_two_types():
     a = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     b = np.arange(40, dtype=np.int16).reshape(2, 4, 5)
     x, y = zs.asarray(a), zs.asarray(b)

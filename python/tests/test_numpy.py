@@ -296,3 +296,40 @@ def test_like():
     assert np.allclose(zs.ones((2,), dtype=zs.float32), np.ones(2, np.float32))
     assert np.array_equal(zs.ones((2,), dtype=zs.float32), np.ones(2, np.float32))
     assert np.shape(zs.ones((2,), dtype=zs.float32)) == (2,)
+
+
+@pytest.mark.skipif(not zs.Device().supports("float64"), reason="NumPy's results are of float64")
+@pytest.mark.parametrize("call", [
+    lambda x: np.correlate(x([1.0, 2]), x([1.0, 5, 2]), "same"), lambda x: np.digitize(x([7, 2]), x([7, 3, 1])),
+    lambda x: np.take(x(3), x([0]), axis=0), lambda x: np.cumsum(x(3), axis=-1), lambda x: np.argsort(x(3)), lambda x: np.argwhere(x(3)),
+    lambda x: np.compress([True, False, False], x([5, 6])), lambda x: np.clip(x([1, 200], "u1"), 0, 1.5), lambda x: np.ix_(x([False, True]))[0],
+    lambda x: np.quantile(x([3, 1, 2], "i2"), 0.3, method="lower"), lambda x: np.meshgrid(x([]), x([1, 2]), sparse=True)[1],
+    lambda x: np.histogram(x([1, 2, 2]), 2, weights=x([1, 2, 3], "u2"))[0], lambda x: np.setdiff1d(x([np.nan, np.nan, 1.0]), x([1.0])),
+    lambda x: np.sum(x([], "?"), initial=-1), lambda x: np.insert(x([1, 2]), [0], x([7, 8, 9])), lambda x: np.polyval(x([[1.0, 2]]), x([3.0, 4])),
+    lambda x: np.linalg.norm(x(np.zeros((0, 3))), 1), lambda x: np.median(x(np.zeros((0, 2))), axis=0), lambda x: np.roll(x([1, 2, 3]), (1, 1)),
+    lambda x: np.full((2, 2), x([1, 2]), like=x(0)), lambda x: np.nanmedian(x([-1.0, 0, np.inf])), lambda x: np.lexsort((x(1), x(2))),
+    lambda x: np.union1d(x([2], "u1"), 1), lambda x: np.select([x([True])], [x([2], "u1")], 7), lambda x: [1.5, 2] * x([2, 4]),
+    lambda x: np.isin(x([1, 2]), x([[1, 5], [6, 7]]).T[::-1]),
+    lambda x: x([1, 2]) @ [3, 4], lambda x: np.pad(x([True]), 2, mode="linear_ramp"), lambda x: np.histogram(x([255], "u1"))[0],
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_calls_that_differed(call):
+    same(zs.asarray(call(lambda *values: zs.asarray(np.array(*values)))), call(np.array))
+
+
+def test_diagonals_are_filled():
+    for shape, value, wrap in [((5, 2), 7, True), ((5, 2), 7, False), ((3, 3, 3), 7, False), ((3, 3), [1, 2], False)]:
+        theirs = np.zeros(shape, np.float32)
+        ours = zs.asarray(theirs)
+        for x in (ours, theirs):
+            np.fill_diagonal(x, value, wrap)
+        same(ours, theirs)
+
+
+def test_written_numbers_of_lists_fit():
+    x = zs.zeros((2,), dtype=zs.uint8)
+    for write in (lambda: x.__setitem__(slice(None), [300, 1]), lambda: np.put_along_axis(x, [0, 1], [-1, 1], 0)):
+        with pytest.raises(OverflowError):
+            write()
+    x[:] = [200, 1]
+    assert x.tolist() == [200, 1]

@@ -50,7 +50,7 @@ REQUIRED = {
     "array_equal": "g; g", "array_equiv": "a; a[0]", "astype": "a; 'f4'", "bincount": "i", "broadcast_arrays": "a; v", "broadcast_to": "v; (2, 4)",
     "can_cast": "a; 'f4'", "choose": "i; [i, j, v, w]", "compress": "[True, False, True]; a", "copyto": "a; i", "cov": "a", "cross": "q; q ** 2",
     "delete": "a; 1", "digitize": "a; up", "dsplit": "c; 2", "einsum": "'ij,jk'; a; b", "expand_dims": "a; 1", "extract": "m; a", "eye": "3",
-    "fill_diagonal": "a; 9", "full": "(2, 3); 7", "full_like": "a; 7", "heaviside": "a; 0.5", "identity": "3", "insert": "a; 1; 9.0",
+    "fill_diagonal": "a[:, :2]; 9", "full": "(2, 3); 7", "full_like": "a; 7", "heaviside": "a; 0.5", "identity": "3", "insert": "a; 1; 9.0",
     "interp": "a; up; w", "isclose": "g; g + 0.1", "ix_": "i; j", "lexsort": "(b, a)", "linalg.cross": "q; q ** 2", "linspace": "v; w + 9",
     "linalg.matrix_power": "a; 2", "linalg.solve": "s; v", "lstsq": "a; v", "may_share_memory": "a; 1.0 * a", "meshgrid": "v; up; i", "moveaxis": "c; 0; 2",
     "pad": "a; 1", "partition": "a; 1", "argpartition": "a; 1", "polyval": "v; a", "put_along_axis": "a; k; 9.0; 0", "putmask": "a; m; v", "ravel_multi_index": "(i, i); (4, 5)",

@@ -4,22 +4,15 @@ A call is drawn with its types, shapes, values, method and options. Its result o
 differences that the guide lists. ``ZEROSTRIDE_DRAWN=SECONDS`` draws for longer, and ``ZEROSTRIDE_SEED`` draws a call again.
 """
 
-import os
-import re
-import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import FLOATS, INTEGERS
+from drawn import FLOAT, MESSAGES, TYPES, broadcastable, draw, must_differ, number, rows_of_the_guide, same_kind_of_error, values
 
 import zerostride as zs
 from zerostride._ufuncs import _FOLDS, _SCANS, _of_ufunc
 
-GUIDE = (Path(__file__).parents[2] / "docs/guide/python.md").read_text()
-TYPES = [np.dtype("bool"), *INTEGERS, *FLOATS]
-FLOAT = zs.__array_namespace_info__().default_dtypes()["real floating"]
 UFUNCS = sorted(
     {each for each in vars(np).values() if isinstance(each, np.ufunc) and _of_ufunc(each)}, key=lambda each: each.__name__
 )
@@ -28,7 +21,6 @@ INEXACT = set(
     "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cos cosh deg2rad degrees exp exp2 expm1 float_power hypot log "
     "log10 log1p log2 logaddexp logaddexp2 power rad2deg radians sin sinh tan tanh matmul vecdot matvec vecmat".split()
 )
-MESSAGES = {TypeError, ValueError, IndexError, OverflowError}
 
 
 def is_mixed(types):
@@ -80,34 +72,6 @@ EXAMPLES = [
     lambda x: np.less(x([True], "?"), 2**63),
     lambda x: np.floor_divide(x([1], "f4"), np.float32(-np.inf)),
 ]
-
-
-def values(random, dtype, shape, is_tame):
-    if dtype.kind == "b":
-        return np.asarray(random.random(shape) < 0.5)
-    if dtype.kind in "iu":
-        info = np.iinfo(dtype)
-        edges = [0, 1, 2, 3, 7] if is_tame else [0, 1, 2, 3, 7, info.min, info.max, info.max - 1, info.max // 2]
-        edges += [] if dtype.kind == "u" else [-1, -2, -3]
-    else:
-        info = np.finfo(dtype)
-        edges = [0.0, -0.0, 1, -1, 0.5, 1.5, 2.5, -2.5, 3, 0.1, 7, -0.3]
-        edges += [] if is_tame else [np.nan, np.inf, -np.inf, info.max, info.min, info.smallest_normal]
-    return np.asarray(np.array(edges, dtype)[random.integers(len(edges), size=shape)])
-
-
-def number(random):
-    """A number of Python, inside or outside of a type."""
-    return [
-        True, False, 0, 1, 2, -1, -3, 3, 127, 128, 255, 256, -128, -129, 2**31, -(2**31) - 1, 2**63, 2**64, -(2**70), 0.0, -0.0, 0.5,
-        -2.5, float("nan"), float("inf"), 2.0**128, 70000, 70000.0,
-    ][random.integers(28)]  # fmt: skip
-
-
-def broadcastable(random, shape):
-    """A shape that broadcasts to another."""
-    shape = [1 if random.random() < 0.2 else n for n in shape]
-    return tuple(shape[random.integers(len(shape) + 1) :] if random.random() < 0.2 else shape)
 
 
 class Call:
@@ -331,11 +295,7 @@ def outcome(call, wrap, operands=None):
 
 def compare(call, ours, theirs, excused):
     if isinstance(ours, Exception) or isinstance(theirs, Exception):
-        both = [{kind for kind in MESSAGES if isinstance(each, kind)} for each in (ours, theirs)]
-        if isinstance(ours, Exception) and isinstance(theirs, Exception):
-            # Of two mistakes either is told.
-            both[1].update(kind for each in call.without_one() for kind in MESSAGES if isinstance(each, kind))
-        assert both[0] & both[1], f"ours {ours!r}, NumPy's {theirs!r}"
+        same_kind_of_error(ours, theirs, [], call.without_one())
         return
     for own, their in zip(ours, theirs, strict=True):
         own, their = np.asarray(own), np.asarray(their)
@@ -382,26 +342,11 @@ def check(seed):
 # NumPy's own, of `where=` beside no `out=`.
 @pytest.mark.filterwarnings("ignore:'where' used without 'out':UserWarning")
 def test_the_guide_lists_the_differences():
-    section = GUIDE.split("## Universal functions beside NumPy's")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| (.*?) \|", section, re.MULTILINE)[1:]
-    assert rows == list(DIFFERENCES)
+    assert rows_of_the_guide("Universal functions beside NumPy's") == list(DIFFERENCES)
     for row, example in zip(DIFFERENCES, EXAMPLES):
-        found = []
-        for wrap in (np.array, lambda *elements: zs.asarray(np.array(*elements))):
-            try:
-                result = example(wrap)
-                found.append((result.dtype, result.tolist()))
-            except (TypeError, OverflowError, RuntimeError) as error:
-                found.append(type(error))
-        assert found[0] != found[1], row
+        must_differ(row, example)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_drawn():
-    if "ZEROSTRIDE_SEED" in os.environ:
-        check(int(os.environ["ZEROSTRIDE_SEED"]))
-        return
-    seconds, begin, seed = float(os.environ.get("ZEROSTRIDE_DRAWN", 0)), time.monotonic(), 0
-    while seed < 3000 or time.monotonic() - begin < seconds:
-        check(seed)
-        seed += 1
+    draw(check, 3000)

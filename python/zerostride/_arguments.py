@@ -102,3 +102,10 @@ def axis_of(axis, rank, what):
     if type(axis) is not int:
         axis = integer(axis, f"the axis of {what}")
     return axes_of(axis, rank, what)[0]
+
+
+def along(x, axis, what):
+    """An array and one of its axes. Without an axis it is flattened, and an array without axes has one, as in NumPy."""
+    if axis is None or not x.ndim and axis in (0, -1):
+        return _core.reshape(x, [x.size]), 0
+    return x, axis_of(axis, x.ndim, what)

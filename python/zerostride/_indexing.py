@@ -166,7 +166,11 @@ def put(x, key, value):
         return
     numbers = _core.reshape(_core.coordinate([x.size], 0, x.device), x.shape)
     # No element has this number, so what is written to it is dropped.
-    places = get(numbers, key, outside=x.size)
+    write(x, get(numbers, key, outside=x.size), value)
+
+
+def write(x, places, value):
+    """Writes to the elements of these numbers, as they are counted row by row."""
     while value.ndim > places.ndim and value.shape[0] == 1:
         value = _core.squeeze(value, 0)
     value = _core.broadcast_to(value, places.shape)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 
+from numpy.exceptions import AxisError
+
 from . import _core
 from ._arguments import arrays_of, axes_of, axis_of, is_one, of_array
 from ._core import Array
@@ -132,7 +134,7 @@ def tensordot(x1: AnyArray, x2: AnyArray, /, *, axes: int | Sequence[Sequence[in
     x1, x2 = arrays_of("tensordot", [x1, x2])
     if is_one(axes):
         if not 0 <= axes <= min(x1.ndim, x2.ndim):
-            raise ValueError(f"tensordot over {axes} axes of {list(x1.shape)} and {list(x2.shape)}")
+            raise AxisError(f"tensordot over {axes} axes of {list(x1.shape)} and {list(x2.shape)}")
         left, right = list(range(x1.ndim - axes, x1.ndim)), list(range(axes))
     else:
         left, right = (axes_of(axis, x.ndim, "tensordot") for axis, x in zip(axes, (x1, x2)))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import _core
-from ._arguments import arrays_of, axes_of, axis_of, counts, integer, integers, is_one, of_array
+from ._arguments import along, arrays_of, axes_of, axis_of, counts, integer, integers, of_array
 from ._core import Array
 from ._dtypes import result_type
 from ._types import AnyArray, Axes, Shape
@@ -145,7 +145,9 @@ def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
     if not arrays:
         raise ValueError("concat of no arrays: it takes an array at least")
     if axis is None:
-        arrays, axis = [reshape(array, (-1,)) if array.ndim != 1 else array for array in arrays], 0
+        arrays, axis = [_core.reshape(array, [array.size]) for array in arrays], 0
+    if not all(array.ndim for array in arrays):
+        raise ValueError("concat of an array without axes: stack joins those, along a new axis")
     dtype = result_type(*arrays)
     parts = [x if x.dtype == dtype else _core.cast(x, dtype) for x in arrays]
     return _core.concat(parts, integer(axis, "the axis of concat"))
@@ -321,7 +323,10 @@ def permute_dims(x: AnyArray, /, axes: Sequence[int]) -> Array:
     -------
     Array
     """
-    return _core.permute(x, integers(axes, "the axes of permute_dims"))
+    axes = integers(axes, "the axes of permute_dims")
+    if len(axes) != x.ndim:
+        raise ValueError(f"permute_dims of {list(x.shape)} by {axes}: it takes a number for each axis")
+    return _core.permute(x, axes)
 
 
 @of_array
@@ -379,11 +384,10 @@ def roll(x: AnyArray, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> 
     """
     if axis is None:
         return reshape(roll(reshape(x, (-1,)) if x.size else x[..., None].reshape(0), shift, axis=0), x.shape)
-    axes, shifts = integers(axis, "the axis of roll"), integers(shift, "the shift of roll")
-    shifts = shifts * len(axes) if is_one(shift) else shifts
-    if len(shifts) != len(axes):
+    shifts, axes = integers(shift, "the shift of roll"), integers(axis, "the axis of roll")
+    if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise ValueError(f"roll by {len(shifts)} shifts along {len(axes)} axes: it takes one shift for each axis")
-    return _core.roll(x, shifts, axes)
+    return _core.roll(x, *(each.tolist() for each in np.broadcast_arrays(shifts, axes)))
 
 
 @of_array
@@ -402,9 +406,7 @@ def repeat(x: AnyArray, repeats: Shape | AnyArray, /, *, axis: int | None = None
     -------
     Array
     """
-    if axis is None:
-        x, axis = reshape(x, (x.size,)), 0
-    axis = axis_of(axis, x.ndim, "repeat")
+    x, axis = along(x, axis, "repeat")
     times = counts(repeats, "the repeats of repeat")
     if len(times) == 1:
         (times,) = times

@@ -121,7 +121,7 @@ def _repr_inline(self, max_width):
 
 
 def _str(self):
-    return _text(self) if self.ndim else str(self.item())
+    return _text(self) if self.ndim else str(_on_host(self)[()])
 
 
 def _format(self, spec):
@@ -140,17 +140,15 @@ def _tolist(self):
 
 
 def _matmul(self, other):
-    if not isinstance(other, Array):
-        if not isinstance(other, np.ndarray):
-            return NotImplemented
-        other = _creation.asarray(other, device=self.device)
-    return _linear.matmul(self, other)
+    if not isinstance(other, (Array, np.ndarray, list, tuple)):
+        return NotImplemented
+    return _linear.matmul(self, _creation.beside(other, self))
 
 
 def _rmatmul(self, other):
-    if not isinstance(other, np.ndarray):
+    if not isinstance(other, (np.ndarray, list, tuple)):
         return NotImplemented
-    return _linear.matmul(_creation.asarray(other, device=self.device), self)
+    return _linear.matmul(_creation.beside(other, self), self)
 
 
 def _imatmul(self, other):

@@ -10,7 +10,6 @@ import math
 from numpy.typing import DTypeLike
 
 from . import _core, _statistics
-from ._arguments import axis_of
 from ._core import Array
 from ._dtypes import is_float
 from ._searching import argmax, argmin
@@ -79,24 +78,17 @@ def nanargmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False
     return _index(argmin, math.inf, x, axis, keepdims)
 
 
-def _scanned(name, instead, x, axis, dtype):
-    if axis is None:
-        x, axis = x.ravel(), 0
-    x = _with(instead, x)
-    return _core.reduce(name, _statistics._as(x, _statistics.accumulating(x, dtype)), [axis_of(axis, x.ndim, f"nan{name}")])
-
-
 _SCANNED = f"x : Array\naxis : int, optional\n    Without it, the array is flattened.\n{_DTYPE}"
 
 
 @_documented("The cumulative sum, with NaN as 0.", _SCANNED)
 def nancumsum(x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
-    return _scanned("cumsum", 0.0, x, axis, dtype)
+    return _statistics.cumsum(_with(0.0, x), axis, dtype)
 
 
 @_documented("The cumulative product, with NaN as 1.", _SCANNED)
 def nancumprod(x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
-    return _scanned("cumprod", 1.0, x, axis, dtype)
+    return _statistics.cumprod(_with(1.0, x), axis, dtype)
 
 
 def _averaging(x, dtype, what):
@@ -113,7 +105,7 @@ def _counted(x, axis, keepdims):
 
 def averaged(name, x, where=True, *, axis, dtype=None, correction=0.0, keepdims):
     """The mean, variance or standard deviation of the elements that `where` chooses. Names with nan leave out NaN."""
-    skips, kind = name.startswith("nan"), name.removeprefix("nan")
+    skips, kind = name.startswith("nan") and is_float(x.dtype), name.removeprefix("nan")
     dtype, x = _averaging(x, dtype, name)
     known = where & ~_is_nan(x) if skips else where
 
@@ -133,6 +125,8 @@ def averaged(name, x, where=True, *, axis, dtype=None, correction=0.0, keepdims)
 
 @_documented("The arithmetic mean of elements that are not NaN.", _AXES + _DTYPE + _KEEP)
 def nanmean(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
+    if not is_float(x.dtype):
+        return _statistics.mean(x, axis=axis, dtype=dtype, keepdims=keepdims)
     return averaged("nanmean", x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 

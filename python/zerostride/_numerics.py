@@ -43,8 +43,8 @@ def gradient(f: AnyArray, /, *spacing: ArrayLike, axis: Axes = None, edge_order:
         raise ValueError(f"gradient has an edge_order of 1 or 2, not {edge_order!r}")
     given = list(spacing) or [1.0]
     if len(given) == 1:
-        if np.ndim(given[0]) and len(axes) > 1:
-            raise ValueError("gradient takes coordinates for each of its axes, not for one")
+        if np.ndim(given[0]) and len(axes) != 1:
+            raise TypeError("gradient takes coordinates for each of its axes, not for one")
         given = given * len(axes)
     if len(given) != len(axes):
         raise TypeError(f"gradient over {len(axes)} axes takes as many spacings, not {len(given)}")
@@ -121,8 +121,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     keepdims = keepdims is True
     if weights is None:
         found = _statistics.mean(a, axis=axis, keepdims=keepdims)
-        count = a.size // max(found.size, 1)
-        total = zs.full_like(found, float(count))
+        total = zs.full_like(found, a.size / found.size)
     else:
         weights = beside(weights if isinstance(weights, Array) else np.asarray(weights), a)
         if weights.shape != a.shape:
@@ -136,11 +135,12 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
             weights = zs.reshape(weights, [n if k in axes else 1 for k, n in enumerate(a.shape)])
         dtype = zs.result_type(a, weights)
         dtype = dtype if is_float(dtype) else default_float(a.device)
-        a, weights = zs.astype(a, dtype), zs.broadcast_to(zs.astype(weights, dtype), a.shape)
+        a, weights = zs.astype(a, dtype), zs.astype(weights, dtype)
         total = zs.sum(weights, axis=axis, keepdims=keepdims)
         if bool(zs.any(total == 0)):
             raise ZeroDivisionError("weights of average add up to 0")
         found = zs.sum(a * weights, axis=axis, keepdims=keepdims) / total
+        total = zs.broadcast_to(total, found.shape)
     return (found, total) if returned else found
 
 
@@ -150,10 +150,11 @@ def _samples(m, y, rowvar, dtype):
         raise ValueError("cov of an array of three axes or more: it takes two at most")
     rows = []
     for x in (m, y) if y is not None else (m,):
+        is_turned = not rowvar and (np.ndim(x) != 1 if x is m else np.shape(x)[:-1] not in ((), (1,)))
         x = beside(x if isinstance(x, Array) else np.asarray(x), m)
         x = zs.astype(x, np.dtype(dtype)) if dtype is not None else floats(x)
         x = x if x.ndim > 1 else x.reshape(1, -1)
-        rows.append(x.T if not rowvar and x.shape[0] != 1 else x)
+        rows.append(x.T if is_turned else x)
     return zs.concat(rows, axis=0) if len(rows) > 1 else rows[0]
 
 
@@ -166,6 +167,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     for each in (fweights, aweights):
         if each is not None:
             each = zs.astype(beside(each if isinstance(each, Array) else np.asarray(each), x), x.dtype)
+            if each.shape != x.shape[1:]:
+                raise RuntimeError(f"weights of {list(each.shape)} for {x.shape[1]} samples in cov: a sample has one weight")
             weights = each if weights is None else weights * each
     if weights is None:
         mean, left = _statistics.mean(x, axis=1, keepdims=True), float(x.shape[1] - ddof)
@@ -184,7 +187,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         left = left if left > 0 else 0.0
         found = zs.matmul(apart, scaled.T) * (1.0 / left) if left else zs.matmul(apart, scaled.T) / zs.zeros_like(mean)
     else:
-        found = zs.matmul(apart, scaled.T) / left
+        found = zs.matmul(apart, scaled.T) / zs.maximum(left, 0.0)
     return found.reshape(()) if found.size == 1 else found
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 import zerostride as zs
 
-from ._arguments import axis_of
+from ._arguments import along, axis_of
 from ._core import Array
-from ._creation import on_host
+from ._creation import beside, on_host
 from ._dtypes import default_float, default_int, is_float, is_integer, limits, must_cast
 from ._indexing import must_be_inside
 from ._signatures import called
@@ -114,6 +114,12 @@ def _joins(join):
     def joined(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         if out is not None and dtype is not None:
             raise TypeError("a join with out and dtype: each names the type of the result, so pass one of them")
+        if axis is None:
+            # Here alone numbers are taken, which have the type of the arrays.
+            first = next(x for x in arrays if isinstance(x, Array))
+            arrays = [beside(x, first) for x in arrays]
+            weak = zs.result_type(*arrays)
+            arrays = [x if isinstance(x, Array) else zs.asarray(x, dtype=weak, device=first.device) for x in arrays]
         arrays = _ours(arrays)
         if arrays and (out is not None or dtype is not None or casting != "same_kind"):
             given = dtype if out is None else out.dtype
@@ -141,10 +147,18 @@ def _hstack(tup, *, dtype=None, casting="same_kind"):
     return _concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
+@_implements(np.full, among=CREATION)
+def _full(shape, fill_value, dtype=None, *, device=None):
+    dtype = _dtype(dtype)
+    if isinstance(fill_value, (bool, int)) or isinstance(fill_value, float) and (dtype is None or not is_integer(dtype)):
+        return zs.full(shape, fill_value, dtype=dtype, device=device)
+    return zs.broadcast_to(zs.asarray(fill_value, dtype=dtype, device=device), shape)._copy()
+
+
 @_implements(np.full_like)
 def _full_like(a, fill_value, dtype=None, *, shape=None, device=None):
     device = a.device if device is None and isinstance(a, Array) else device
-    return zs.full(a.shape if shape is None else shape, fill_value, dtype=_dtype(a.dtype if dtype is None else dtype), device=device)
+    return _full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype, device=device)
 
 
 def _like(value):
@@ -163,11 +177,6 @@ def _made(ours):
 
 
 CREATION.update({np.zeros: _made(zs.zeros), np.empty: _made(zs.empty), np.ones: _made(zs.ones)})
-
-
-@_implements(np.full, among=CREATION)
-def _full(shape, fill_value, dtype=None, *, device=None):
-    return zs.full(shape, fill_value, dtype=_dtype(dtype), device=device)
 
 
 @_implements(np.asarray, np.asanyarray, among=CREATION)
@@ -212,8 +221,12 @@ def _clip(a, a_min=np._NoValue, a_max=np._NoValue, out=None, *, min=None, max=No
         raise ValueError("clip with a_min or a_max, and with min or max: they name the same limits, so pass one pair")
     low, high = min if is_nothing(a_min) else a_min, max if is_nothing(a_max) else a_max
     low, high = (None if is_nothing(bound) else bound for bound in (low, high))
-    a, *_ = _ours([a, *(bound for bound in (low, high) if isinstance(bound, Array))])
-    return delivered(zs.clip(a, low, high), out)
+    first = next(x for x in (a, low, high) if isinstance(x, Array))
+    a, low, high = (beside(x, first) for x in (_ours([a, first])[0], low, high))
+    if low is high is None:
+        return np.positive(a, out=out)
+    dtype = zs.result_type(*(x for x in (a, low, high) if x is not None))
+    return delivered(zs.clip(zs.astype(a, dtype, copy=False), low, high), out)
 
 
 def _must_be_mode(mode, what):
@@ -225,7 +238,7 @@ def _must_be_mode(mode, what):
 def _take(a, indices, axis=None, out=None, mode="raise"):
     _must_be_mode(mode, "take")
     a, *_ = _ours([a, indices if isinstance(indices, Array) else None])
-    a, axis = (a.ravel(), 0) if axis is None else (a, axis_of(axis, a.ndim, "take"))
+    a, axis = along(a, axis, "take")
     if not isinstance(indices, Array):
         indices = np.asarray(indices)
     if mode == "raise":
@@ -249,35 +262,17 @@ def _led_inside(indices, length, mode, device):
 @_implements(np.take_along_axis)
 def _take_along_axis(arr, indices, axis=-1):
     arr, *_ = _ours([arr, indices if isinstance(indices, Array) else None])
-    flat, axis = (arr.ravel(), 0) if axis is None else (arr, axis_of(axis, arr.ndim, "take_along_axis"))
+    if axis is None and np.ndim(indices) != 1:
+        raise ValueError(f"take_along_axis of all elements by indices of {np.ndim(indices)} axes: they have one")
+    flat, axis = along(arr, axis, "take_along_axis")
     if isinstance(indices, Array):
         must_be_inside(indices, flat.shape[axis], axis)
     return zs.take_along_axis(flat, indices, axis=axis)
 
 
-@_implements(np.transpose)
-def _transpose(a, axes=None):
-    return a.transpose() if axes is None else a.transpose(axes)
-
-
-@_implements(np.reshape)
-def _reshape(a, shape, order="C", *, copy=None):
-    return a.reshape(shape, order=order, copy=copy)
-
-
-@_implements(np.expand_dims)
-def _expand_dims(a, axis):
-    return zs.expand_dims(a, axis=axis)
-
-
 @_implements(np.squeeze)
 def _squeeze(a, axis=None):
-    return zs.squeeze(a, axis)
-
-
-@_implements(np.moveaxis)
-def _moveaxis(a, source, destination):
-    return zs.moveaxis(a, source, destination)
+    return zs.squeeze(a, None if not a.ndim and axis in (0, -1) else axis)
 
 
 @_implements(np.swapaxes)
@@ -288,41 +283,6 @@ def _swapaxes(a, axis1, axis2):
     return zs.permute_dims(a, order)
 
 
-@_implements(np.lib.stride_tricks.sliding_window_view)
-def _sliding_window_view(x, window_shape, axis=None):
-    return zs.sliding_window_view(x, window_shape, axis)
-
-
-@_implements(np.broadcast_to)
-def _broadcast_to(array, shape):
-    return zs.broadcast_to(array, shape)
-
-
-@_implements(np.broadcast_arrays)
-def _broadcast_arrays(*args):
-    return zs.broadcast_arrays(*_ours(args))
-
-
-@_implements(np.flip)
-def _flip(m, axis=None):
-    return zs.flip(m, axis=axis)
-
-
-@_implements(np.roll)
-def _roll(a, shift, axis=None):
-    return zs.roll(a, shift, axis=axis)
-
-
-@_implements(np.repeat)
-def _repeat(a, repeats, axis=None):
-    return zs.repeat(a, repeats, axis=axis)
-
-
-@_implements(np.tile)
-def _tile(A, reps):
-    return zs.tile(A, reps)
-
-
 @_implements(np.diff)
 def _diff(a, n=1, axis=-1, prepend=None, append=None):
     if n == 0:
@@ -331,34 +291,10 @@ def _diff(a, n=1, axis=-1, prepend=None, append=None):
     return zs.diff(a, n=n, axis=axis, prepend=before, append=after)
 
 
-@_implements(np.count_nonzero)
-def _count_nonzero(a, axis=None, *, keepdims=False):
-    return zs.count_nonzero(a, axis=axis, keepdims=keepdims)
-
-
-@_implements(np.nonzero)
-def _nonzero(a):
-    return zs.nonzero(a)
-
-
-@_implements(np.sort)
-def _sort(a, axis=-1):
-    return zs.sort(a.ravel() if axis is None else a, axis=-1 if axis is None else axis)
-
-
 @_implements(np.argsort)
 def _argsort(a, axis=-1):
-    return zs.argsort(a.ravel() if axis is None else a, axis=-1 if axis is None else axis)
-
-
-@_implements(np.searchsorted)
-def _searchsorted(a, v, side="left", sorter=None):
-    return zs.searchsorted(*_ours([a, v]), side=side, sorter=sorter)
-
-
-@_implements(np.isin)
-def _isin(element, test_elements, *, invert=False):
-    return zs.isin(*_ours([element, test_elements]), invert=invert)
+    a, axis = along(a, axis, "argsort")
+    return zs.argsort(a, axis=axis)
 
 
 @_implements(np.unique)
@@ -369,71 +305,6 @@ def _unique(ar, return_index=False, return_inverse=False, return_counts=False, a
     wanted = {found.indices: return_index, found.inverse: return_inverse, found.counts: return_counts}
     others = [each() for each, is_wanted in wanted.items() if is_wanted]
     return (found.values(), *others) if others else found.values()
-
-
-@_implements(np.tril)
-def _tril(m, k=0):
-    return zs.tril(m, k=k)
-
-
-@_implements(np.triu)
-def _triu(m, k=0):
-    return zs.triu(m, k=k)
-
-
-@_implements(np.round, np.around)
-def _round(a, decimals=0, out=None):
-    return delivered(zs._elementwise.rounded(a, decimals), out)
-
-
-@_implements(np.ravel)
-def _ravel(a, order="C"):
-    return a.ravel(order)
-
-
-@_implements(np.copy)
-def _copy(a):
-    return a.copy()
-
-
-@_implements(np.real)
-def _real(val):
-    return val
-
-
-@_implements(np.imag)
-def _imag(val):
-    return zs.zeros_like(val)
-
-
-@_implements(np.iscomplexobj)
-def _iscomplexobj(x):
-    return False
-
-
-@_implements(np.isrealobj)
-def _isrealobj(x):
-    return True
-
-
-@_implements(np.shape)
-def _shape(a):
-    return a.shape
-
-
-@_implements(np.ndim)
-def _ndim(a):
-    return a.ndim
-
-
-@_implements(np.size)
-def _size(a, axis=None):
-    return a.size if axis is None else a.shape[axis]
-
-
-@_implements(np.result_type)
-def _result_type(*arrays_and_dtypes):
-    return zs.result_type(*arrays_and_dtypes)
 
 
 @_implements(np.can_cast)
@@ -490,11 +361,6 @@ def _distance(a, b):
     return zs.astype(zs.astype(greatest, unsigned) - zs.astype(least, unsigned), default_float(a.device))
 
 
-@_implements(np.allclose)
-def _allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    return bool(zs.all(_isclose(a, b, rtol, atol, equal_nan)))
-
-
 @_implements(np.array_equal)
 def _array_equal(a1, a2, equal_nan=False):
     a, b = _ours([a1, a2])
@@ -502,6 +368,29 @@ def _array_equal(a1, a2, equal_nan=False):
         return False
     same = a == b
     return bool(zs.all(same | (zs.isnan(a) & zs.isnan(b)) if equal_nan else same))
+
+
+FUNCTIONS.update({
+    np.allclose: lambda a, b, rtol=1e-05, atol=1e-08, equal_nan=False: bool(zs.all(_isclose(a, b, rtol, atol, equal_nan))),
+    np.broadcast_arrays: lambda *args: zs.broadcast_arrays(*_ours(args)), np.broadcast_to: lambda array, shape: zs.broadcast_to(array, shape),
+    np.copy: lambda a: a.copy(), np.count_nonzero: zs.count_nonzero, np.expand_dims: zs.expand_dims, np.flip: zs.flip, np.imag: zs.imag,
+    np.iscomplexobj: lambda x: False, np.isin: _with_arrays(zs.isin, 2), np.isrealobj: lambda x: True, np.moveaxis: zs.moveaxis,
+    np.ndim: lambda a: a.ndim, np.nonzero: zs.nonzero, np.ravel: lambda a, order="C": a.ravel(order), np.real: lambda val: val,
+    np.repeat: zs.repeat, np.reshape: lambda a, shape, order="C", *, copy=None: a.reshape(shape, order=order, copy=copy),
+    np.result_type: zs.result_type, np.roll: zs.roll, np.searchsorted: _with_arrays(zs.searchsorted, 2), np.shape: lambda a: a.shape,
+    np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis], np.tile: zs.tile, np.tril: zs.tril, np.triu: zs.triu,
+    np.lib.stride_tricks.sliding_window_view: zs.sliding_window_view, np.transpose: lambda a, axes=None: a.transpose(axes),
+})  # fmt: skip
+
+
+@_implements(np.round, np.around)
+def _round(a, decimals=0, out=None):
+    return delivered(zs._elementwise.rounded(a, decimals), out)
+
+
+@_implements(np.sort)
+def _sort(a, axis=-1):
+    return zs.sort(a.ravel() if axis is None else a, axis=-1 if axis is None else axis)
 
 
 def _shown_by(text):

@@ -23,7 +23,8 @@ FUNCTIONS.update({
     np.linalg.matrix_transpose: linalg.matrix_transpose, np.matrix_transpose: linalg.matrix_transpose,
     np.linalg.outer: _with_arrays(linalg.outer, 2), np.linalg.tensordot: _with_arrays(linalg.tensordot, 2),
     np.linalg.trace: linalg.trace, np.linalg.vecdot: _with_arrays(linalg.vecdot, 2),
-    np.linalg.vector_norm: linalg.vector_norm,
+    np.linalg.vector_norm: linalg.vector_norm, np.linalg.matrix_power: linalg.matrix_power,
+    np.tensordot: _with_arrays(zs.tensordot, 2), np.vdot: lambda a, b: zs.vecdot(*(x.ravel() for x in _ours([a, b]))),
 })  # fmt: skip
 
 
@@ -48,11 +49,6 @@ def _letters(numbers):
     return "".join("..." if number is Ellipsis else letters[number] for number in numbers)
 
 
-@_implements(np.tensordot)
-def _tensordot(a, b, axes=2):
-    return zs.tensordot(*_ours([a, b]), axes=axes)
-
-
 @_implements(np.dot)
 def _dot(a, b, out=None):
     a, b = _ours([a, b])
@@ -65,11 +61,6 @@ def _dot(a, b, out=None):
 def _inner(a, b):
     a, b = _ours([a, b])
     return a * b if a.ndim == 0 or b.ndim == 0 else zs.tensordot(a, b, axes=([-1], [-1]))
-
-
-@_implements(np.vdot)
-def _vdot(a, b):
-    return zs.vecdot(*(x.ravel() for x in _ours([a, b])))
 
 
 @_implements(np.outer)
@@ -99,11 +90,6 @@ def _multi_dot(arrays, *, out=None):
     return delivered(_product("multi_dot", f"{','.join(terms)}->{kept}", *arrays), out)
 
 
-@_implements(np.linalg.matrix_power)
-def _matrix_power(a, n):
-    return linalg.matrix_power(a, n)
-
-
 @_implements(np.trace)
 def _trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     matrices = zs.moveaxis(a, (axis1, axis2), (-2, -1))
@@ -117,8 +103,10 @@ def _diagonal(a, offset=0, axis1=0, axis2=1):
 
 @_implements(np.diag)
 def _diag(v, k=0):
-    if v.ndim != 1:
+    if v.ndim == 2:
         return _diagonal(v, k)
+    if v.ndim != 1:
+        raise ValueError(f"diag of {list(v.shape)}: it takes one or two axes")
     nothing = zs.zeros((abs(k),), dtype=v.dtype, device=v.device)
     row = zs.concat([nothing, v] if k > 0 else [v, nothing])
     return zs.where(zs.eye(row.size, k=k, dtype=zs.bool, device=v.device), row, zs.zeros_like(row))
@@ -134,6 +122,8 @@ def _cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 @_implements(np.linalg.norm)
 def _norm(x, ord=None, axis=None, keepdims=False):
     axes = range(x.ndim) if axis is None else axes_of(axis, x.ndim, "norm")
+    if axis is not None and len(axes) not in (1, 2):
+        raise ValueError(f"a norm over {len(axes)} axes: vectors have one, and matrices two")
     if ord is None or (len(axes) == 1 and not isinstance(ord, str)):
         return linalg.vector_norm(x, axis=None if axis is None else tuple(axes), keepdims=keepdims, ord=2 if ord is None else ord)
     if len(axes) != 2:

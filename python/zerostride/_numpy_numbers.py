@@ -7,17 +7,19 @@ import numpy as np
 import zerostride as zs
 
 from . import _numerics
-from ._arguments import axis_of
+from ._arguments import along, axis_of, integers
+from ._dtypes import must_cast
 from ._numpy import FUNCTIONS, _implements, _ours, _with_arrays
 from ._out import delivered
 from ._ufuncs import is_nothing
 
 
 FUNCTIONS.update({
-    np.average: _with_arrays(_numerics.average, 1), np.convolve: _with_arrays(_numerics.convolve, 2),
+    np.average: _with_arrays(_numerics.average, 1),
+    np.convolve: lambda a, v, mode="full": _numerics.convolve(*(x if x.ndim else x.reshape(1) for x in _ours([a, v])), mode),
     np.corrcoef: _with_arrays(_numerics.corrcoef, 2), np.cov: _with_arrays(_numerics.cov, 2),
     np.gradient: _with_arrays(zs.gradient, 1), np.nan_to_num: _numerics.nan_to_num,
-    np.trapezoid: _with_arrays(_numerics.trapezoid, 2),
+    np.interp: _with_arrays(_numerics.interp, 3), np.median: zs.median, np.trapezoid: _with_arrays(_numerics.trapezoid, 2),
 })  # fmt: skip
 
 
@@ -36,26 +38,18 @@ FUNCTIONS[np.quantile], FUNCTIONS[np.percentile] = _quantiles(zs.quantile)
 FUNCTIONS[np.nanquantile], FUNCTIONS[np.nanpercentile] = _quantiles(zs.nanquantile)
 
 
-@_implements(np.median)
-def _median(a, axis=None, out=None, *, keepdims=False):
-    return zs.median(a, axis, out, keepdims=keepdims)
-
-
 @_implements(np.nanmedian)
 def _nanmedian(a, axis=None, out=None, *, keepdims=False):
     return zs.nanmedian(a, axis, out, keepdims=not is_nothing(keepdims) and bool(keepdims))
 
 
-@_implements(np.interp)
-def _interp(x, xp, fp, left=None, right=None):
-    return _numerics.interp(*_ours([x, xp, fp]), left, right)
-
-
 @_implements(np.correlate)
 def _correlate(a, v, mode="valid"):
     a, v = _ours([a, v])
-    found = _numerics.convolve(a, zs.flip(v), mode)
-    return found
+    if v.size > a.size:
+        # The shorter one moves along the other, but the lags are those of the first.
+        return zs.flip(_correlate(v, a, mode))
+    return _numerics.convolve(a, zs.flip(v), mode)
 
 
 @_implements(np.ptp)
@@ -67,15 +61,17 @@ def _ptp(a, axis=None, out=None, keepdims=False):
 @_implements(np.ediff1d)
 def _ediff1d(ary, to_end=None, to_begin=None):
     flat = ary.ravel()
-    parts = [to_begin, zs.diff(flat), to_end]
-    return zs.concat([zs.astype(x, flat.dtype).ravel() for x in _ours(x for x in parts if x is not None)])
+    parts = _ours(x for x in (to_begin, flat[1:] - flat[:-1], to_end) if x is not None)
+    for x in parts:
+        must_cast(x.dtype, flat.dtype, "same_kind", "ediff1d")
+    return zs.concat([zs.astype(x, flat.dtype).ravel() for x in parts])
 
 
 @_implements(np.polyval)
 def _polyval(p, x):
     p, x = _ours([p, x])
     found = zs.zeros_like(x)
-    for k in range(p.size):
+    for k in range(len(p)):
         found = found * x + p[k]
     return found
 
@@ -100,56 +96,55 @@ def _unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     return zs.concat([_numerics.part(p, axis, 0, 1), behind], axis=axis)
 
 
-@_implements(np.partition)
-def _partition(a, kth, axis=-1):
-    return np.sort(a, axis)
+def _parted(order):
+    def parted(a, kth, axis=-1):
+        x, own = along(a, axis, "partition")
+        if a.size and any(not -x.shape[own] <= k < x.shape[own] for k in integers(kth, "the kth of partition")):
+            raise ValueError(f"kth={kth!r} is out of range for {x.shape[own]} elements")
+        return order(a, axis)
+
+    return parted
 
 
-@_implements(np.argpartition)
-def _argpartition(a, kth, axis=-1):
-    return np.argsort(a, axis)
+FUNCTIONS[np.partition], FUNCTIONS[np.argpartition] = _parted(np.sort), _parted(np.argsort)
 
 
 @_implements(np.lexsort)
 def _lexsort(keys, axis=-1):
     keys = _ours(keys)
-    axis = axis_of(axis, keys[0].ndim, "lexsort")
     found = None
     for key in keys:
+        key, own = along(key, axis, "lexsort")
         if found is not None:
-            key = zs.take_along_axis(key, found, axis=axis)
-        order = zs.argsort(key, axis=axis)
-        found = order if found is None else zs.take_along_axis(found, order, axis=axis)
-    return found
-
-
-def _set(x):
-    return zs.unique_values(x.ravel())
+            key = zs.take_along_axis(key, found, axis=own)
+        order = zs.argsort(key, axis=own)
+        found = order if found is None else zs.take_along_axis(found, order, axis=own)
+    return found.reshape(keys[0].shape)
 
 
 @_implements(np.union1d)
 def _union1d(ar1, ar2):
-    return _set(zs.concat([x.ravel() for x in _ours([ar1, ar2])]))
+    return np.unique(np.concatenate([ar1, ar2], None))
 
 
 @_implements(np.intersect1d)
 def _intersect1d(ar1, ar2):
     a, b = _ours([ar1, ar2])
-    own = zs.astype(_set(a), zs.result_type(a, b))
+    own = zs.astype(np.unique(a), zs.result_type(a, b))
     return own[zs.isin(own, b)]
 
 
 @_implements(np.setdiff1d)
 def _setdiff1d(ar1, ar2, assume_unique=False):
     a, b = _ours([ar1, ar2])
-    own = a.ravel() if assume_unique else _set(a)
+    own = a.ravel() if assume_unique else np.unique(a)
     return own[zs.isin(own, b, invert=True)]
 
 
 @_implements(np.setxor1d)
 def _setxor1d(ar1, ar2):
     a, b = _ours([ar1, ar2])
-    found = zs.concat([_set(a), _set(b)])
+    found = zs.concat([np.unique(a), np.unique(b)])
     values, counts = zs.unique_counts(found)
     return values[counts == 1]
 

@@ -5,13 +5,12 @@ import numpy as np
 import zerostride as zs
 
 from . import _core
-from ._arguments import axis_of, upload
+from ._arguments import along, upload
 from ._core import Array
 from ._creation import on_host
 from ._dtypes import default_float, default_int, is_float, is_integer, limits
-from ._indexing import must_be_inside
-from ._numpy import _implements, _ours
-from ._out import delivered
+from ._indexing import write
+from ._numpy import FUNCTIONS, _implements, _ours, _take, _take_along_axis
 
 
 def _ends(x):
@@ -30,7 +29,7 @@ def _counted(x, bins, weights, device):
 
 @_implements(np.bincount)
 def _bincount(x, /, weights=None, minlength=0):
-    x, weights = _ours([x, weights])
+    x, weights = _ours([x, weights if np.size(x) else None])
     if minlength < 0:
         raise ValueError(f"bincount with minlength={minlength}: it is 0 or more")
     if x.ndim != 1 or not is_integer(x.dtype):
@@ -48,8 +47,6 @@ def _inside(edges, dtype):
     left, last = edges[:-1], edges[-1]
     if is_integer(dtype):
         low, high = limits(dtype)
-        if np.ceil(left[-1]) > high or last < low:
-            raise ValueError(f"bins from {left[0]} to {last} are out of range for {dtype}: cast the array first")
         return np.clip(np.ceil(left), low, high).astype(dtype), min(int(np.floor(last)), high)
     rounded, end = left.astype(dtype), last.astype(dtype)
     rounded = np.where(rounded < left, np.nextafter(rounded, dtype.type(np.inf)), rounded)
@@ -69,6 +66,9 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
     else:
         sample = _ends(a)
     edges = np.asarray(np.histogram_bin_edges(sample, bins, range))
+    if is_integer(a.dtype) and (np.ceil(edges[-2]) > limits(a.dtype)[1] or edges[-1] < limits(a.dtype)[0]):
+        # The type does not hold these bins.
+        a = _core.cast(a, default_float(a.device))
     left, last = _inside(edges, a.dtype)
     a = _core.reshape(a, [a.size])
     # Elements below the first bin or above the last get -1, which no bin counts.
@@ -76,6 +76,8 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
     place = _core.select(a <= upload(np.asarray(last, a.dtype), a.device), place, -1)
     weights = None if weights is None else _core.reshape(weights, [weights.size])
     counts = _counted(place, len(left), weights, a.device)
+    if weights is not None and not is_float(weights.dtype):
+        counts = _core.cast(counts, weights.dtype)
     real = default_float(a.device)
     shown = edges if a.device.supports(edges.dtype) else edges.astype(real if is_float(edges.dtype) else default_int(a.device))
     if density:
@@ -87,42 +89,35 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
 @_implements(np.digitize)
 def _digitize(x, bins, right=False):
     x, bins = _ours([x, bins])
-    if bins.size > 1 and bool(bins[0] > bins[-1]):
-        return len(bins) - zs.searchsorted(zs.flip(bins), x, side="right" if right else "left")
-    return zs.searchsorted(bins, x, side="left" if right else "right")
+    if bins.ndim != 1:
+        raise ValueError(f"digitize by bins of {list(bins.shape)}: they have one axis")
+    side = "left" if right else "right"
+    if not zs.any(bins[1:] < bins[:-1]):
+        return zs.searchsorted(bins, x, side=side)
+    if not zs.any(bins[1:] > bins[:-1]):
+        return len(bins) - zs.searchsorted(zs.flip(bins), x, side=side)
+    raise ValueError("digitize by bins that neither rise nor fall throughout: sort them")
 
 
 @_implements(np.put_along_axis)
 def _put_along_axis(arr, indices, values, axis=-1):
     if not isinstance(arr, Array):
         raise TypeError(f"put_along_axis into {type(arr).__name__}: it takes an array of zerostride, as of asarray")
-    flat, axis = (_core.reshape(arr, [arr.size]), 0) if axis is None else (arr, axis_of(axis, arr.ndim, "put_along_axis"))
-    indices, values = zs.asarray(indices, device=arr.device), _core.written(arr, values)
-    if indices.ndim != flat.ndim:
-        raise ValueError(f"put_along_axis into {list(flat.shape)} at indices of {list(indices.shape)}: the ranks must be equal")
-    must_be_inside(indices, flat.shape[axis], axis)
-    shape = tuple(indices.shape[k] if k == axis else n for k, n in enumerate(flat.shape))
-    if not int(np.prod(shape)):
-        return
-    coordinates = [_core.coordinate(shape, k, arr.device) for k in range(flat.ndim)]
-    coordinates[axis] = _core.broadcast_to(indices, shape)
-    written = _core.scatter(flat, coordinates, _core.broadcast_to(values, shape))
-    arr._replace(_core.reshape(written, arr.shape))
+    numbers = _core.reshape(_core.coordinate([arr.size], 0, arr.device), arr.shape)
+    write(arr, _take_along_axis(numbers, indices, axis), _core.written(arr, values))
 
 
 @_implements(np.compress)
 def _compress(condition, a, axis=None, out=None):
     condition, a = _ours([condition, a])
-    a, axis = (_core.reshape(a, [a.size]), 0) if axis is None else (a, axis_of(axis, a.ndim, "compress"))
-    moved = zs.moveaxis(a, axis, 0)[: condition.size]
-    return delivered(zs.moveaxis(_core.compress(moved, _core.cast(condition, np.bool_)), 0, axis), out)
+    if condition.ndim != 1:
+        raise ValueError(f"compress by a condition of {list(condition.shape)}: it has one axis")
+    a, axis = along(a, axis, "compress")
+    # Places within a shorter condition need no read.
+    return _take(a, zs.nonzero(condition)[0], axis, out, "raise" if condition.size > a.shape[axis] else "clip")
 
 
-@_implements(np.flatnonzero)
-def _flatnonzero(a):
-    return zs.nonzero(_core.reshape(a, [a.size]))[0]
-
-
-@_implements(np.argwhere)
-def _argwhere(a):
-    return zs.stack(zs.nonzero(a), axis=1)
+FUNCTIONS.update({
+    np.argwhere: lambda a: zs.stack(zs.nonzero(a if a.ndim else a.reshape(1)), axis=1)[:, : a.ndim],
+    np.flatnonzero: lambda a: zs.nonzero(a.ravel())[0],
+})  # fmt: skip

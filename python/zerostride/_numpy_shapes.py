@@ -9,7 +9,7 @@ import numpy as np
 import zerostride as zs
 
 from . import _core
-from ._arguments import axis_of, counts
+from ._arguments import along, axis_of, counts
 from ._core import Array
 from ._creation import beside
 from ._dtypes import default_float, default_int, is_float, is_integer, limits, must_cast
@@ -93,21 +93,14 @@ def _block(arrays):
     return joined(filled(places), rank - levels)
 
 
-def _ends(length, sections):
-    """The lengths of the parts of an axis, or None if `sections` are indices."""
-    return [part.size for part in np.array_split(np.arange(length), sections)] if np.ndim(sections) == 0 else None
-
-
 @_implements(np.array_split)
 def _array_split(ary, indices_or_sections, axis=0):
     axis = axis_of(axis, ary.ndim, "array_split")
-    length = ary.shape[axis]
-    if isinstance(indices_or_sections, Array):
-        indices_or_sections = np.asarray(indices_or_sections)
-    lengths = _ends(length, indices_or_sections)
-    ends = np.cumsum(lengths[:-1]).tolist() if lengths is not None else [int(each) for each in indices_or_sections]
-    bounds = zip([0, *ends], [*ends, None])
-    return [part(ary, axis, *each) for each in bounds]
+    ends = np.asarray(indices_or_sections)
+    if not ends.ndim:
+        ends = np.cumsum([each.size for each in np.array_split(np.arange(ary.shape[axis]), ends)])[:-1]
+    ends = [int(each) for each in ends]
+    return [part(ary, axis, *each) for each in zip([0, *ends], [*ends, None])]
 
 
 @_implements(np.split)
@@ -118,9 +111,16 @@ def _split(ary, indices_or_sections, axis=0):
     return _array_split(ary, indices_or_sections, axis)
 
 
-FUNCTIONS[np.vsplit] = lambda ary, indices_or_sections: _split(ary, indices_or_sections, 0)
-FUNCTIONS[np.hsplit] = lambda ary, indices_or_sections: _split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
-FUNCTIONS[np.dsplit] = lambda ary, indices_or_sections: _split(ary, indices_or_sections, 2)
+def _splits(rank, axis):
+    def split(ary, indices_or_sections):
+        if ary.ndim < rank:
+            raise ValueError(f"a split of {list(ary.shape)}: it takes {rank} axes at least")
+        return _split(ary, indices_or_sections, axis if ary.ndim > 1 else 0)
+
+    return split
+
+
+FUNCTIONS[np.vsplit], FUNCTIONS[np.hsplit], FUNCTIONS[np.dsplit] = _splits(2, 0), _splits(1, 1), _splits(3, 2)
 FUNCTIONS[np.fliplr] = lambda m: zs.flip(m, axis=1)
 FUNCTIONS[np.flipud] = lambda m: zs.flip(m, axis=0)
 
@@ -143,31 +143,31 @@ def _rot90(m, k=1, axes=(0, 1)):
 def _rollaxis(a, axis, start=0):
     axis = axis_of(axis, a.ndim, "rollaxis")
     start = start + a.ndim if start < 0 else start
+    if not 0 <= start <= a.ndim:
+        raise np.exceptions.AxisError(f"start={start} of rollaxis is out of range for an array of rank {a.ndim}")
     return zs.moveaxis(a, axis, start - (axis < start))
 
 
 @_implements(np.delete)
 def _delete(arr, obj, axis=None):
-    arr, axis = (arr.ravel(), 0) if axis is None else (arr, axis_of(axis, arr.ndim, "delete"))
+    arr, axis = along(arr, axis, "delete")
     obj = np.asarray(obj) if isinstance(obj, Array) else obj
     return take_at(arr, np.delete(np.arange(arr.shape[axis]), obj), axis)
 
 
 @_implements(np.insert)
 def _insert(arr, obj, values, axis=None):
-    arr, axis = (arr.ravel(), 0) if axis is None else (arr, axis_of(axis, arr.ndim, "insert"))
-    values = zs.astype(_beside(values, arr), arr.dtype)
+    arr, axis = along(arr, axis, "insert")
+    values = zs.asarray(values, dtype=arr.dtype, device=arr.device)
+    values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
     obj = np.asarray(obj) if isinstance(obj, Array) else obj
     length = arr.shape[axis]
     places = np.arange(length)[obj] if isinstance(obj, slice) else np.asarray(obj)
+    places = np.flatnonzero(places) if places.dtype.kind == "b" else places
     if places.ndim == 0:
         # NumPy takes the values' first axis for the axis of the array.
-        values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
         values = zs.moveaxis(values, 0, axis)
-        count = values.shape[axis]
-    else:
-        values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
-        count = places.sum() if places.dtype.kind == "b" else places.size
+    count = values.shape[axis] if places.size == 1 else places.size
     values = zs.broadcast_to(values, [*arr.shape[:axis], count, *arr.shape[axis + 1 :]])
     order = np.insert(np.arange(length), obj, length + np.arange(count))
     return take_at(zs.concat([arr, values], axis=axis), order, axis)
@@ -181,11 +181,11 @@ def _beside(value, x):
 def _select(condlist, choicelist, default=0):
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(f"select of {len(condlist)} conditions and {len(choicelist)} choices: it takes a choice for each condition")
-    given = [x if isinstance(x, (bool, int, float)) else x for x in (*choicelist, default)]
-    first = next(x for x in (*condlist, *given) if isinstance(x, Array))
-    given = [beside(x, first) for x in given]
-    dtype = zs.result_type(*given) if builtins.any(isinstance(x, Array) for x in given) else None
-    given = [zs.astype(x, dtype) if isinstance(x, Array) and dtype is not None else x for x in given]
+    first = next(x for x in (*condlist, *choicelist, default) if isinstance(x, Array))
+    given = [beside(x, first) for x in (*choicelist, default)]
+    if builtins.any(isinstance(x, Array) for x in given):
+        dtype = zs.result_type(*given)
+        given = [zs.asarray(x, dtype=dtype, device=first.device) for x in given]
     found = given[-1]
     for condition, choice in zip(reversed(condlist), reversed(given[:-1])):
         found = zs.where(beside(condition, first), choice, found)
@@ -206,13 +206,11 @@ def _choose(a, choices, out=None, mode="raise"):
 
 @_implements(np.meshgrid)
 def _meshgrid(*xi, sparse=False, indexing="xy"):
-    grids = zs.meshgrid(*(x.ravel() for x in _ours(xi)), indexing=indexing)
+    arrays = [x.ravel() for x in _ours(xi)]
     if not sparse:
-        return grids
-    places = list(range(len(grids)))
-    if indexing == "xy" and len(grids) > 1:
-        places[:2] = 1, 0
-    return tuple(g[tuple(slice(None) if k == at else slice(0, 1) for k in range(g.ndim))] for g, at in zip(grids, places))
+        return zs.meshgrid(*arrays, indexing=indexing)
+    places = [1, 0, *range(2, len(arrays))] if indexing == "xy" and len(arrays) > 1 else range(len(arrays))
+    return tuple(x.reshape([x.size if k == at else 1 for k in range(len(arrays))]) for x, at in zip(arrays, places))
 
 
 @_implements(np.linspace)
@@ -222,9 +220,9 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     real = real if is_float(real) else default_float(start.device)
     start, stop = zs.broadcast_arrays(zs.astype(start, real), zs.astype(stop, real))
     parts = num - 1 if endpoint else num
-    step = (stop - start) / parts if parts > 0 else zs.full_like(start, math.nan)
+    step = (stop - start) / parts if parts > 0 else zs.full((), math.nan, dtype=real, device=start.device)
     at = zs.astype(zs.arange(num, device=start.device), real).reshape(num, *(1,) * start.ndim)
-    found = start + at * step if parts > 0 else zs.broadcast_to(start, (num, *start.shape))
+    found = start + at * (step if parts > 0 else stop - start)
     if endpoint and num > 1:
         found = zs.where(at == num - 1, stop, found)
     if dtype is not None:
@@ -243,27 +241,44 @@ def _copyto(dst, src, casting="same_kind", where=True):
     if not isinstance(dst, Array):
         np.copyto(dst, np.asarray(src), casting, where if where is True else np.asarray(where))
         return
-    if isinstance(src, (bool, int, float)) and casting == "same_kind":
-        src = _core.written(dst, src)
-    src = _beside(src, dst)
-    must_cast(src.dtype, dst.dtype, casting, "copyto")
-    src = zs.broadcast_to(zs.astype(src, dst.dtype, copy=False), dst.shape)
+    src = zs.broadcast_to(_cast(src, dst, casting, "copyto"), dst.shape)
     dst._replace(src if where is True else zs.where(_beside(where, dst), src, dst))
+
+
+def _cast(value, x, casting, what):
+    """A value to write, in the type of `x`."""
+    if casting == "unsafe":
+        return zs.asarray(value, dtype=x.dtype, device=x.device)
+    if type(value) in (int, float):
+        return _core.written(x, value)
+    value = _beside(value, x)
+    must_cast(value.dtype, x.dtype, casting, what)
+    return zs.astype(value, x.dtype, copy=False)
+
+
+def _repeated(values, count):
+    """As many elements, from the first again after the last."""
+    values = values.ravel()
+    return values[zs.arange(count, device=values.device) % values.size]
 
 
 @_implements(np.putmask)
 def _putmask(a, mask, values):
-    values = _beside(values, a).ravel()
-    repeated = values[zs.arange(a.size, device=a.device) % values.size].reshape(a.shape)
-    a._replace(zs.where(_beside(mask, a), zs.astype(repeated, a.dtype), a))
+    # Numbers and lists are made in the type of the array.
+    values = _cast(values, a, "safe" if hasattr(values, "dtype") else "unsafe", "putmask")
+    if values.size:
+        a._replace(zs.where(_beside(mask, a), _repeated(values, a.size).reshape(a.shape), a))
 
 
 @_implements(np.fill_diagonal)
-def _fill_diagonal(a, val):
-    if a.ndim != 2 or np.ndim(val):
-        raise TypeError("numpy.fill_diagonal of zerostride takes a matrix and one value: choose by zerostride.where")
-    value = zs.astype(zs.broadcast_to(_beside(val, a), a.shape), a.dtype)
-    a._replace(zs.where(zs.eye(*a.shape, dtype=zs.bool, device=a.device), value, a))
+def _fill_diagonal(a, val, wrap=False):
+    if a.ndim < 2 or a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError(f"fill_diagonal of {list(a.shape)}: it takes a matrix, or axes of one length")
+    n = a.shape[1]
+    flat = a.flatten()
+    diagonal = flat[: None if wrap or a.ndim > 2 else n * n : sum(n**k for k in range(a.ndim))]
+    diagonal[...] = _repeated(_cast(val, a, "unsafe", "fill_diagonal"), diagonal.size)
+    a._replace(flat.reshape(a.shape))
 
 
 @_implements(np.extract)
@@ -319,21 +334,16 @@ def _ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     return found
 
 
-def _tells(name, ours):
-    FUNCTIONS[getattr(np, name)] = ours
-
-
-_tells("isreal", lambda x: zs.ones_like(x, dtype=zs.bool))
-_tells("iscomplex", lambda x: zs.zeros_like(x, dtype=zs.bool))
-_tells("real_if_close", lambda a, tol=100: a)
-_tells("isposinf", lambda x, out=None: delivered(x == math.inf, out))
-_tells("isneginf", lambda x, out=None: delivered(x == -math.inf, out))
-_tells("fix", lambda x, out=None: delivered(zs.trunc(x), out))
-_array2string = functools.wraps(np.array2string)(lambda a, *arguments, **options: np.array2string(np.asarray(a), *arguments, **options))
-_tells("array2string", _array2string)
-_tells("ix_", lambda *args: tuple(
-    x.reshape([-1 if k == at else 1 for k in range(len(args))]) for at, x in enumerate(_ours(args))
-))  # fmt: skip
+FUNCTIONS.update({
+    np.array2string: functools.wraps(np.array2string)(lambda a, *arguments, **options: np.array2string(np.asarray(a), *arguments, **options)),
+    np.fix: lambda x, out=None: delivered(zs.trunc(x), out), np.iscomplex: lambda x: zs.zeros_like(x, dtype=zs.bool),
+    np.isneginf: lambda x, out=None: delivered(x == -math.inf, out), np.isposinf: lambda x, out=None: delivered(x == math.inf, out),
+    np.isreal: lambda x: zs.ones_like(x, dtype=zs.bool), np.real_if_close: lambda a, tol=100: a,
+    np.ix_: lambda *args: tuple(
+        (x.nonzero()[0] if x.dtype == zs.bool else x).reshape([-1 if k == at else 1 for k in range(len(args))])
+        for at, x in enumerate(_ours(args))
+    ),
+})  # fmt: skip
 
 
 @_implements(np.array_equiv)

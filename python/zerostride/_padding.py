@@ -11,7 +11,7 @@ from . import _core, _statistics
 from ._arguments import axis_of, of_array, upload
 from ._core import Array
 from ._creation import converted
-from ._dtypes import default_float, is_float
+from ._dtypes import default_float, is_float, is_integer
 from ._indexing import take_at
 from ._manipulation import broadcast_to, concat, part
 from ._types import AnyArray
@@ -143,7 +143,7 @@ def _as(x, dtype, whole):
     """Floats converted to a type. For an integer type, the operation `whole` rounds them first."""
     if x.dtype == dtype:
         return x
-    return _core.cast(x if is_float(dtype) else _core.apply(whole, "whole", x), dtype)
+    return _core.cast(_core.apply(whole, "whole", x) if is_integer(dtype) else x, dtype)
 
 
 def _ramp(end, edge, axis, width, is_behind):

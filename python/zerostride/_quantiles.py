@@ -12,7 +12,7 @@ import zerostride as zs
 from . import _core
 from ._arguments import axes_of, of_array, upload
 from ._core import Array
-from ._dtypes import default_float
+from ._dtypes import default_float, is_float
 from ._indexing import take_along
 from ._nan import _counted
 from ._out import delivered
@@ -49,7 +49,8 @@ def median(x: AnyArray, /, axis: Axes = None, out: Array | None = None, *, keepd
     -------
     Array
     """
-    found = _core.median(_rows(x, _axes(x, axis)), -1)
+    rows = _rows(_floats(x), _axes(x, axis))
+    found = _core.median(rows, -1) if rows.size else _core.full(rows.shape[:-1], math.nan, rows.dtype, x.device)
     return delivered(_kept(found, x, _axes(x, axis)) if keepdims else found, out)
 
 
@@ -111,7 +112,7 @@ def nanmedian(
     -------
     Array
     """
-    return delivered(nanquantile(x, 0.5, axis, keepdims=keepdims), out)
+    return delivered(nanquantile(_floats(x), 0.5, axis, keepdims=keepdims), out)
 
 
 @of_array
@@ -155,10 +156,10 @@ def _axes(x, axis):
 
 
 def _rows(x, axes):
-    """Some axes of floats as the last one."""
+    """Some axes as the last one."""
     kept = [each for each in range(x.ndim) if each not in axes]
     rest = [x.shape[each] for each in kept]
-    return _core.reshape(_core.permute(_floats(x), kept + axes), [*rest, math.prod(x.shape[each] for each in axes)])
+    return _core.reshape(_core.permute(x, kept + axes), [*rest, math.prod(x.shape[each] for each in axes)])
 
 
 def _kept(found, x, axes, before=()):
@@ -172,15 +173,20 @@ def _quantiles(x, q, axis, out, method, keepdims, skips):
     parts = np.asarray(q, dtype=np.float64)
     if not np.all((parts >= 0) & (parts <= 1)):
         raise ValueError(f"a quantile of {q!r}: it is from 0 to 1")
+    if method == "linear" and np.asarray(q).dtype.kind in "biu":
+        # The least and the greatest element lie between no others.
+        method = "lower"
+    if x.dtype.kind == "b" and x.size and method not in _WHOLE:
+        raise TypeError(f"a quantile between truth values: name one of the methods {', '.join(_WHOLE)}, or cast to a float")
     axes = _axes(x, axis)
-    rows = _rows(x, axes)
+    rows = _rows(x if method in _WHOLE and x.size else _floats(x), axes)
     rest = list(rows.shape[:-1])
     if rows.size and parts.size:
         found = _core.cast(_of_rows(rows, parts.ravel(), method, skips), rows.dtype)
     elif rows.shape[-1] or skips:
-        found = _core.full([*rest, parts.size], math.nan, rows.dtype, x.device)
+        found = _core.full([*rest, parts.size], math.nan if is_float(rows.dtype) else 0, rows.dtype, x.device)
     else:
-        raise ValueError(f"a quantile over axes {axes} of {list(x.shape)}: they have no elements")
+        raise IndexError(f"a quantile over axes {axes} of {list(x.shape)}: they have no elements")
     found = _core.permute(found, [len(rest), *range(len(rest))])
     found = _kept(found, x, axes, parts.shape) if keepdims else _core.reshape(found, [*parts.shape, *rest])
     return delivered(found, out)
@@ -205,11 +211,11 @@ def _of_rows(rows, parts, method, skips):
         second = take_along(rows, _whole(np.minimum(low + 1.0, np.maximum(count - 1.0, 0.0))), -1)
         rise = second - first
         found = zs.where(weight < 0.5, first + rise * weight, second - rise * (1.0 - weight))
-        # Of equal elements nothing is subtracted, as those may be infinite.
-        found = zs.where(first == second, first, found)
+        # Of equal elements nothing is subtracted, and nothing is added to an element, as those may be infinite.
+        found = zs.where((first == second) | (weight == 0), first, found)
     # One NaN makes all NaN, unless those are left out.
     last = rows[..., -1:]
-    return found if skips else zs.where(last == last, found, math.nan)
+    return found if skips or not is_float(rows.dtype) else zs.where(last == last, found, math.nan)
 
 
 def _places(count, parts, method):

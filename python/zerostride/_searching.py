@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arguments import arrays_of, axes_of, axis_of, of_array
+from ._arguments import arrays_of, axis_of, of_array
 from ._core import Array
 from ._creation import asarray, beside
 from ._dtypes import default_float, default_int, is_float, limits
 from ._indexing import take_along, take_at
+from ._statistics import axes
 from ._types import AnyArray, Operand
 
 __all__ = [
@@ -26,7 +27,7 @@ __all__ = [
 
 
 def _extreme(name, x, axis, keepdims):
-    found = _core.reduce(name, x, None if axis is None else axes_of(axis, x.ndim, name), keepdims)
+    found = _core.reduce(name, x, axes(x, axis, name), keepdims)
     return _core.cast(found, default_int(x.device))
 
 

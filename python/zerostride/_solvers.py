@@ -38,7 +38,7 @@ def solved(theirs, what, *arrays, **options):
         if array.dtype.kind == "c":
             raise TypeError(f"{what} has complex results, which no device has: pass numpy.asarray of the array")
         # Counts are of a type that the device has.
-        ours = upload(array.astype(default_int(device)) if array.dtype.kind == "i" else array, device)
+        ours = upload(array if device.supports(array.dtype) else array.astype(default_int(device)), device)
         return _core.cast(ours, dtype) if array.dtype == within and within != dtype else ours
 
     return tuple(map(back, found)) if isinstance(found, tuple) else back(found)

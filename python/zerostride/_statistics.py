@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from . import _core
-from ._arguments import P, R, axes_of, axis_of, integer, of_array
+from ._arguments import P, R, along, axes_of, axis_of, integer, of_array
 from ._core import Array
 from ._creation import beside, ones, zeros
 from ._dtypes import default_float, default_int, is_float, is_integer, result_type
@@ -40,8 +40,8 @@ def _documented(what: str, parameters: str = _AXES + _KEEP) -> Callable[[Callabl
 
 
 def axes(x, axis, what):
-    """The axes of a reduction, or None for all."""
-    return None if axis is None else axes_of(axis, x.ndim, what)
+    """The axes of a reduction, or None for all. As in NumPy, an array without axes has one."""
+    return None if axis is None or not x.ndim and axis in (0, -1) else axes_of(axis, x.ndim, what)
 
 
 def accumulating(x, dtype):
@@ -198,11 +198,9 @@ axis : int, optional
 
 
 def _cumulative(name, op, initial, x, axis, dtype, include_initial):
-    if axis is None:
-        if x.ndim != 1:
-            raise ValueError(f"{name} of {list(x.shape)} without an axis: an array of {x.ndim} axes needs one")
-        axis = 0
-    axis = axis_of(axis, x.ndim, name)
+    if axis is None and x.ndim > 1:
+        raise ValueError(f"{name} of {list(x.shape)} without an axis: an array of {x.ndim} axes needs one")
+    x, axis = along(x, axis, name)
     result = _core.reduce(op, _as(x, accumulating(x, dtype)), [axis])
     if include_initial:
         shape = [1 if i == axis else length for i, length in enumerate(x.shape)]
@@ -226,12 +224,14 @@ def cumulative_prod(
 
 @_documented("NumPy's name for ``cumulative_sum``. Without an axis, the array is flattened.", f"x : Array\naxis : int, optional\n{_DTYPE}")
 def cumsum(x: AnyArray, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
-    return cumulative_sum(x.ravel() if axis is None else x, axis=0 if axis is None else axis, dtype=dtype)
+    x, axis = along(x, axis, "cumsum")
+    return cumulative_sum(x, axis=axis, dtype=dtype)
 
 
 @_documented("NumPy's name for ``cumulative_prod``. Without an axis, the array is flattened.", f"x : Array\naxis : int, optional\n{_DTYPE}")
 def cumprod(x: AnyArray, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
-    return cumulative_prod(x.ravel() if axis is None else x, axis=0 if axis is None else axis, dtype=dtype)
+    x, axis = along(x, axis, "cumprod")
+    return cumulative_prod(x, axis=axis, dtype=dtype)
 
 
 @of_array

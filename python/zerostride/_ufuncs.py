@@ -16,7 +16,7 @@ from ._dtypes import default_float, is_float
 from ._nan import AVERAGES, averaged
 from ._out import delivered, must_fit, written
 from ._segments import at, reduceat
-from ._statistics import _floats, _taken_off
+from ._statistics import _floats
 
 
 def is_nothing(value):
@@ -285,13 +285,12 @@ def adapted(
     initial = None if is_nothing(initial) else initial
     if initial is not None and function not in _WITH:
         raise TypeError(f"{function.__name__} of zerostride takes no initial")
-    if type(axis) is int and axis in (0, -1) and not x.ndim:
-        # NumPy reduces a number along its one axis.
-        axis = None
     takes = _parameters(function)
     known = {"axis": axis, "keepdims": not is_nothing(keepdims) and bool(keepdims)}
     if "correction" in takes:
-        known["correction"] = _taken_off(function.__name__, 0 if is_nothing(correction) else correction, ddof or None)
+        if ddof and not is_nothing(correction):
+            raise ValueError(f"{function.__name__} with correction and ddof: they name one number, so pass one of them")
+        known["correction"] = float(ddof if is_nothing(correction) else correction)
     dtype = _wide(x, dtype, out)
     if dtype is not None:
         if "dtype" in takes:
@@ -304,7 +303,7 @@ def adapted(
             function = functools.partial(averaged, function.__name__, where=where)
         else:
             x = _chosen(function, x, where, initial)
-    if initial is not None and not x.size:
+    if initial is not None and not x.size and function not in _NOTHING:
         # No elements reduce to `initial`, which stands for them.
         reduced = axes_of(range(x.ndim) if axis is None else axis, x.ndim, function.__name__)
         shape = [1 if k in reduced else length for k, length in enumerate(x.shape)]

@@ -131,7 +131,8 @@ def vector_norm(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, or
     if ord in (1, 2):
         return _core.reduce("l1" if ord == 1 else "l2", x, over, keepdims)
     if ord == math.inf:
-        return max(abs(x), axis=axis, keepdims=keepdims)
+        # The greatest of no magnitudes is 0.
+        return (max if x.size else sum)(abs(x), axis=axis, keepdims=keepdims)
     if ord == -math.inf:
         return min(abs(x), axis=axis, keepdims=keepdims)
     if ord == 0:
@@ -166,14 +167,14 @@ def matrix_norm(
     if ord is None or ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in (2, -2, "nuc"):
-        reduction = sum if ord == "nuc" else max if ord == 2 else min
-        found = reduction(svdvals(x), axis=-1)
+        found = svdvals(x)
+        found = (min if ord == -2 else max if ord == 2 and found.size else sum)(found, axis=-1)
         return found[..., None, None] if keepdims else found
     if ord not in (1, -1, math.inf, -math.inf):
         raise ValueError(f"a matrix norm of ord={ord!r}: there are 'fro', 'nuc', 1, -1, 2, -2, inf and -inf")
     summed, found = (-2, -1) if ord in (1, -1) else (-1, -2)
     sums = vector_norm(x, axis=summed, keepdims=True, ord=1)
-    found = (max if ord > 0 else min)(sums, axis=found, keepdims=True)
+    found = (min if ord < 0 else max if sums.size else sum)(sums, axis=found, keepdims=True)
     return found if keepdims else found[..., 0, 0]
 
 

@@ -85,7 +85,7 @@ impl AnyExpr {
     }
 
     fn among(&self, test: &AnyExpr) -> Result<AnyExpr> {
-        let test = test.reshape([-1]);
+        let test = test.flat()?;
         let Some(last) = test.shape()?[0].checked_sub(1) else {
             return self.cast(DType::Bool).of_constant(0, self.shape()?);
         };
