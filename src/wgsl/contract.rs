@@ -1,10 +1,10 @@
-//! Kernels of products of matrices. An invocation has some rows and a vector of columns, and adds up their products
-//! in sequence: those of a chunk, and the sums of chunks, in the order of [`CHUNK`]. Invocations of a workgroup share
-//! loads, or each loads its own.
+//! Kernels of products of matrices: the functions of factors, of fenced arithmetic, and of storing a vector with the steps
+//! after its sums, for `shaders/kernels/product.wgsl`. Sums are in the order of [`CHUNK`].
 
 use super::coordinates::Coordinate;
 use super::emitter::Emitter;
 use super::fences;
+use super::template::Filling;
 use super::text::line;
 use super::types::{compute, encode, lanes, narrow, pack};
 use crate::dtype::{DType, Kind};
@@ -33,59 +33,61 @@ impl Emitter<'_> {
         self.factor(contract, 1, "x")?;
         self.arithmetic(element);
         self.store_vector(contract, element)?;
-        self.head_of_tile(contract, element);
-        let sums = || (0..contract.rows).map(|row| format!("{row}_0"));
-        let zero = format!("{}()", lanes(element));
-        // Once, as drivers load it again in each turn otherwise.
-        match self.fence(element) {
-            Fence::Off => {}
-            Fence::Word => line!(self.text, "    {}", fences::named(fences::is_wide(element), 0)),
-            Fence::Fma => {
-                for (name, bits) in [("one", "0x3f800000u"), ("negative_zero", "0x80000000u")] {
-                    line!(self.text, "    let {name} = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ {bits}));");
-                }
-            }
-        }
-        if contract.is_chunk {
-            sums().for_each(|own| line!(self.text, "    var sum{own} = {zero};"));
-            line!(self.text, "    {{\n        let first = 0u;");
-            line!(self.text, "        let end = p.row;");
-        } else {
-            sums().for_each(|own| line!(self.text, "    var total{own} = {zero};"));
-            line!(self.text, "    for (var first = 0u; first < p.row; first += {CHUNK}u) {{");
-            sums().for_each(|own| line!(self.text, "        var sum{own} = {zero};"));
-            line!(self.text, "        let end = min(first + {CHUNK}u, p.row);");
-        }
-        match contract.shares {
-            true => self.shared_products(contract, element),
-            false => self.own_products(contract),
-        }
-        for own in sums().filter(|_| !contract.is_chunk) {
-            let total = self.call("added", [&format!("total{own}"), &format!("sum{own}")]);
-            line!(self.text, "        total{own} = {total};");
-        }
-        line!(self.text, "    }}");
-        self.store_rows(contract);
-        line!(self.text, "}}");
-        Ok(())
-    }
-
-    /// Stores the sums, a row in each iteration, so that drivers compile the steps and the stores of one row.
-    fn store_rows(&mut self, contract: &Contract) {
-        let batch = Emitter::batch(contract, "");
+        let [y, x] = contract.sides;
+        let mut places = vec![Coordinate::of("across", "vectors"), Coordinate::of("down", "positions")];
+        let of_batch = contract.batch.clone().rev();
+        places.extend(of_batch.map(|axis| Coordinate::axis(axis).called(format!("batch{axis}"))));
+        let places = self.captured(|emitter| emitter.divide_out("tile", false, places));
+        let fence = match self.fence(element) {
+            Fence::Off => String::new(),
+            Fence::Word => format!("    {}", fences::named(fences::is_wide(element), 0)),
+            Fence::Fma => [("one", "0x3f800000u"), ("negative_zero", "0x80000000u")]
+                .map(|(name, bits)| {
+                    format!("    let {name} = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ {bits}));")
+                })
+                .join("\n"),
+        };
+        let rows = contract.rows;
+        let each =
+            |from: u32, line: &dyn Fn(u32) -> String| (from..rows).map(line).collect::<Vec<_>>().join("\n");
+        let vector = lanes(element);
         let name = if contract.is_chunk { "sum" } else { "total" };
-        line!(self.text, "    let own_rows = min({}u, p.rows - min(row0, p.rows));", contract.rows);
-        line!(self.text, "    for (var row = 0u; row < own_rows; row += 1u) {{");
-        line!(self.text, "        var value0 = {name}0_0;");
-        if contract.rows > 1 {
-            line!(self.text, "        switch row {{");
-            for row in 1..contract.rows {
-                line!(self.text, "            case {row}u: {{ value0 = {name}{row}_0; }}");
-            }
-            line!(self.text, "            default: {{}}\n        }}");
-        }
-        line!(self.text, "        store({batch}row0 + row, x0, value0);");
-        line!(self.text, "    }}");
+        let added = |row: u32| {
+            let total = self.call("added", [&format!("total{row}_0"), &format!("sum{row}_0")]);
+            format!("        total{row}_0 = {total};")
+        };
+        let more = |row: u32| format!("    let row{row} = first_row + local / {x}u * {rows}u + {row}u;");
+        Filling::default()
+            .when("shares", contract.shares)
+            .when("is_chunk", contract.is_chunk)
+            .when("several_rows", rows > 1)
+            .with("size0", y * Contract::DEPTH)
+            .with("size1", x * Contract::DEPTH)
+            .with("group", x * y)
+            .with("places", places)
+            .with("tile_rows", y * rows)
+            .with("x", x)
+            .with("rows", rows)
+            // Whoever shares loads needs the first row alone.
+            .with("more_rows", each(if contract.shares { rows } else { 1 }, &more))
+            .with("fence", fence)
+            .with("sums", each(0, &|row| format!("    var sum{row}_0 = {vector}();")))
+            .with("totals", each(0, &|row| format!("    var total{row}_0 = {vector}();")))
+            .with("sums_of_chunk", each(0, &|row| format!("        var sum{row}_0 = {vector}();")))
+            .with("added", each(0, &added))
+            .with("cases", each(1, &|row| format!("            case {row}u: {{ value0 = {name}{row}_0; }}")))
+            .with("name", name)
+            .with("chunk", CHUNK)
+            .with("depth", Contract::DEPTH)
+            .with("turns", TURNS)
+            .with("batch", Emitter::batch(contract, ""))
+            .with(
+                "loads",
+                if contract.shares { Self::shared_loads(contract, &vector) } else { String::new() },
+            )
+            .with("products", self.products(contract, &vector))
+            .with("vector", vector)
+            .fill(self.text, include_str!("../../shaders/kernels/product.wgsl"))
     }
 
     /// The coordinates of a batch, as parameters or arguments, each with its suffix.
@@ -227,48 +229,30 @@ impl Emitter<'_> {
         Ok(self.value(result, 0))
     }
 
-    /// The entry point, and the rows and the vector of columns of an invocation.
-    fn head_of_tile(&mut self, contract: &Contract, element: DType) {
-        let [y, x] = contract.sides;
-        for (i, side) in contract.sides.iter().enumerate().filter(|_| contract.shares) {
-            let size = side * Contract::DEPTH;
-            line!(self.text, "var<workgroup> shared{i}: array<{}, {size}>;\n", lanes(element));
+    /// The lines that add products of all rows to their sums: of an invocation's own loads, or of some in workgroup memory.
+    fn products(&self, contract: &Contract, vector: &str) -> String {
+        let (batch, mut lines) = (Emitter::batch(contract, ""), Vec::new());
+        let add = |row: u32, factors: [&str; 2]| {
+            let (sum, product) = (format!("sum{row}_0"), self.call("multiplied", factors));
+            format!("{sum} = {};", self.call("added", [&sum, &product]))
+        };
+        for row in (0..contract.rows).filter(|_| !contract.shares) {
+            lines.push(format!("            let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);"));
+            lines.push(format!("            {}", add(row, [&format!("a{row}"), "b0"])));
         }
-        line!(self.text, "@compute @workgroup_size({})", x * y);
-        let local = "@builtin(local_invocation_index) local: u32";
-        line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
-        line!(self.text, "    let tile = id.y * p.pitch + id.x;");
-        line!(self.text, "    if (tile >= p.count) {{ return; }}");
-        let mut places = vec![Coordinate::of("across", "vectors"), Coordinate::of("down", "positions")];
-        let batch = contract.batch.clone().rev();
-        places.extend(batch.map(|axis| Coordinate::axis(axis).called(format!("batch{axis}"))));
-        self.divide_out("tile", false, places);
-        // Whoever shares loads needs the first row alone.
-        let (rows, own) = (contract.rows, if contract.shares { 1 } else { contract.rows });
-        line!(self.text, "    let first_row = down * {}u;", y * rows);
-        line!(self.text, "    let first_x = across * {x}u;");
-        for row in 0..own {
-            line!(self.text, "    let row{row} = first_row + local / {x}u * {rows}u + {row}u;");
+        let x = contract.sides[1];
+        for turn in (0..TURNS).filter(|_| contract.shares) {
+            let k = format!("(k + {turn}u)");
+            let a = Self::shared_at(contract, 0, &k, &format!("local / {x}u"));
+            let b = Self::shared_at(contract, 1, &k, &format!("local % {x}u"));
+            lines.push(format!("                let a{turn} = shared0[{a}];"));
+            lines.push(format!("                let b{turn}_0 = shared1[{b}];"));
+            for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
+                let factors = [&format!("{vector}(a{turn}.{c})"), &format!("b{turn}_0")];
+                lines.push(format!("                {}", add(row, factors.map(String::as_str))));
+            }
         }
-        line!(self.text, "    let x0 = first_x + local % {x}u + 0u;");
-    }
-
-    /// Adds the products of a row, where `a` is a vector of one element, to its sums.
-    fn products(&mut self, row: u32, factors: [&str; 2], indent: &str) {
-        let (sum, product) = (format!("sum{row}_0"), self.call("multiplied", factors));
-        line!(self.text, "{indent}{sum} = {};", self.call("added", [&sum, &product]));
-    }
-
-    /// Each invocation loads its own factors. Missing rows and columns repeat the last.
-    fn own_products(&mut self, contract: &Contract) {
-        let batch = Emitter::batch(contract, "");
-        line!(self.text, "        for (var k = first; k < end; k += 1u) {{");
-        line!(self.text, "            let b0 = factor1({batch}min(x0, (p.columns - 1u) / {LANES}u), k);");
-        for row in 0..contract.rows {
-            line!(self.text, "            let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);");
-            self.products(row, [&format!("a{row}"), "b0"], "            ");
-        }
-        line!(self.text, "        }}");
+        lines.join("\n")
     }
 
     /// The place of a factor in workgroup memory. Where neighbours store along the products, their places are those of
@@ -281,62 +265,41 @@ impl Emitter<'_> {
         }
     }
 
-    /// Invocations of a workgroup load some products' factors for all rows and columns of their tile, and read them
-    /// from workgroup memory. Factors past the end of the products are zeros.
-    fn shared_products(&mut self, contract: &Contract, element: DType) {
-        let (batch, depth, vector) = (Emitter::batch(contract, ""), Contract::DEPTH, lanes(element));
-        let [y, x] = contract.sides;
-        line!(self.text, "        for (var at = first; at < end; at += {depth}u) {{");
+    /// The lines that load factors into workgroup memory.
+    fn shared_loads(contract: &Contract, vector: &str) -> String {
+        let (batch, depth, [y, x]) = (Emitter::batch(contract, ""), Contract::DEPTH, contract.sides);
+        let mut lines = Vec::new();
         for (i, side) in contract.sides.into_iter().enumerate() {
             for load in (0..side * depth).step_by((x * y) as usize) {
-                let index = format!("(local + {load}u)");
-                let (place, k) = match contract.along[i] {
-                    true => (format!("{index} / {depth}u"), format!("{index} % {depth}u")),
-                    false => (format!("{index} % {side}u"), format!("{index} / {side}u")),
+                let (name, index) = (format!("{i}_{load}"), format!("(local + {load}u)"));
+                let [place, k] = match contract.along[i] {
+                    true => ["/", "%"].map(|op| format!("{index} {op} {depth}u")),
+                    false => ["%", "/"].map(|op| format!("{index} {op} {side}u")),
                 };
-                let name = format!("{i}_{load}");
-                line!(self.text, "            let place{name} = {place};");
-                line!(self.text, "            let k{name} = {k};");
+                lines.push(format!("let place{name} = {place};"));
+                lines.push(format!("let k{name} = {k};"));
                 let inside = match contract.masked {
                     true => format!("min(at + k{name}, p.row - 1u)"),
                     false => format!("at + k{name}"),
                 };
+                let row = |lane: usize| {
+                    let row = format!("first_row + place{name} * {LANES}u + {lane}u");
+                    format!("factor0({batch}min({row}, p.rows - 1u), {inside}).x")
+                };
                 let value = match i {
-                    0 => {
-                        let row = |lane: usize| {
-                            let row = format!("first_row + place{name} * {LANES}u + {lane}u");
-                            format!("factor0({batch}min({row}, p.rows - 1u), {inside}).x")
-                        };
-                        format!("{vector}({})", [0, 1, 2, 3].map(row).join(", "))
-                    }
-                    _ => {
-                        let x = format!("min(first_x + place{name}, (p.columns - 1u) / {LANES}u)");
-                        format!("factor1({batch}{x}, {inside})")
-                    }
+                    0 => format!("{vector}({})", [0, 1, 2, 3].map(row).join(", ")),
+                    _ => format!(
+                        "factor1({batch}min(first_x + place{name}, (p.columns - 1u) / {LANES}u), {inside})"
+                    ),
                 };
                 let value = match contract.masked {
                     true => format!("select({vector}(), {value}, at + k{name} < p.row)"),
                     false => value,
                 };
                 let place = Self::shared_at(contract, i, &format!("k{name}"), &format!("place{name}"));
-                line!(self.text, "            shared{i}[{place}] = {value};");
+                lines.push(format!("shared{i}[{place}] = {value};"));
             }
         }
-        line!(self.text, "            workgroupBarrier();");
-        line!(self.text, "            for (var k = 0u; k < {depth}u; k += {TURNS}u) {{");
-        for turn in 0..TURNS {
-            let k = format!("(k + {turn}u)");
-            let a = Self::shared_at(contract, 0, &k, &format!("local / {x}u"));
-            let b = Self::shared_at(contract, 1, &k, &format!("local % {x}u"));
-            line!(self.text, "                let a{turn} = shared0[{a}];");
-            line!(self.text, "                let b{turn}_0 = shared1[{b}];");
-            for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
-                let factors = [format!("{vector}(a{turn}.{c})"), format!("b{turn}_0")];
-                self.products(row, factors.each_ref().map(String::as_str), "                ");
-            }
-        }
-        line!(self.text, "            }}");
-        line!(self.text, "            workgroupBarrier();");
-        line!(self.text, "        }}");
+        lines.iter().map(|line| format!("            {line}")).collect::<Vec<_>>().join("\n")
     }
 }
