@@ -57,6 +57,12 @@ fn has_gaps(loops: &Nest) -> bool {
 }
 
 impl Grid {
+    /// A grid of invocations with a vector each.
+    fn of(walk: Walk, workgroup: [u32; 2], groups: [usize; 3], pitch: u32) -> Grid {
+        let groups = groups.map(|n| n as u32);
+        Grid { walk, workgroup, groups, pitch, rows: 1, joined: 1, slots: 0, band: 0 }
+    }
+
     /// A number of a launch.
     pub(super) fn number(&self, number: Number, loops: &Nest) -> usize {
         match number {
@@ -105,16 +111,8 @@ impl Grid {
         let y = bands.div_ceil(height as usize);
         let z = y.div_ceil(limit);
         let y = y.div_ceil(z);
-        (x <= limit && z <= limit).then_some(Grid {
-            walk: Walk::Bands,
-            workgroup: [width, height],
-            groups: [x as u32, y as u32, z as u32],
-            pitch: y as u32 * height,
-            rows: 1,
-            joined: 1,
-            slots: 0,
-            band,
-        })
+        let grid = Self::of(Walk::Bands, [width, height], [x, y, z], y as u32 * height);
+        (x <= limit && z <= limit).then_some(Grid { band, ..grid })
     }
 
     fn flat(loops: &Nest, joined: u32, target: Target) -> Grid {
@@ -124,17 +122,8 @@ impl Grid {
 
     /// A grid of invocations in a line, each with one vector.
     fn line(walk: Walk, invocations: usize, target: Target) -> Grid {
-        let [x, y] = wrapped(invocations.div_ceil(target.workgroup as usize), target).map(|n| n as u32);
-        Grid {
-            walk,
-            workgroup: [target.workgroup, 1],
-            groups: [x, y, 1],
-            pitch: x * target.workgroup,
-            rows: 1,
-            joined: 1,
-            slots: 0,
-            band: 0,
-        }
+        let [x, y] = wrapped(invocations.div_ceil(target.workgroup as usize), target);
+        Self::of(walk, [target.workgroup, 1], [x, y, 1], x as u32 * target.workgroup)
     }
 
     /// A grid that follows the axes, if the inner one is long enough and the rest fits.
@@ -175,16 +164,8 @@ impl Grid {
             z = y.div_ceil(limit);
             y = y.div_ceil(z);
         }
-        (x <= limit && y <= limit && z <= limit).then_some(Grid {
-            walk: Walk::Rows,
-            workgroup: [width, height],
-            groups: [x as u32, y as u32, z as u32],
-            pitch: y as u32 * height,
-            rows: own,
-            joined,
-            slots: 0,
-            band: 0,
-        })
+        let grid = Self::of(Walk::Rows, [width, height], [x, y, z], y as u32 * height);
+        (x <= limit && y <= limit && z <= limit).then_some(Grid { rows: own, joined, ..grid })
     }
 
     /// The grid of fewer invocations, each with this many vectors side by side in the place of one.
