@@ -268,7 +268,12 @@ runs: 1 kernel of 4 steps
 ",
             device.name()
         );
-        assert_eq!(explained.to_string(), expected);
+        // A software adapter says that there is something faster.
+        let text = explained.to_string();
+        let is_software = ["llvmpipe", "SwiftShader"].iter().any(|name| device.name().contains(name));
+        let (told, software) = text.split_once("on: ").unwrap_or((&text, ""));
+        assert_eq!(told, expected);
+        assert_eq!(software.contains("the CPU path has the same bits"), is_software);
         assert!(explained.wgsl().unwrap().contains("@compute @workgroup_size(256, 1)"));
     }
 }

@@ -87,13 +87,13 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "wgsl",
         &[
-            &["lines", "prelude", "text", "types"],
+            &["lines", "prelude", "template", "text", "types"],
             &["fences", "gather", "workarounds"],
             &["bodies"],
             &["emitter"],
             &["near"],
             &["combine", "coordinates", "load"],
-            &["elementwise", "rows", "tiles"],
+            &["elementwise", "rows"],
             &["stores"],
             &["reduce", "scan"],
             &["contract", "count", "sort"],
