@@ -31,7 +31,7 @@ pub(crate) async fn open(found: &Found, options: &Options) -> Result<Arc<Gpu>> {
     let gpu = ready(Connection::open(found, options).await?, pipelines, options.rate).await?;
     known::remember(&gpu);
     if gpu.is_software() {
-        log::warn!("{gpu:?} runs on {}", drivers::SOFTWARE);
+        log::info!("{gpu:?} runs on {}", drivers::SOFTWARE);
     }
     Ok(gpu)
 }
