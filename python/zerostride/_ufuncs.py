@@ -172,10 +172,11 @@ def _computed(ufunc, inputs, out, *, where=True, dtype=None, signature=None, cas
     typed = {"casting": casting} if signature is None else {"casting": casting, "signature": signature}
     first = _first(inputs)
     if first is None:
-        # Only what the result goes to is ours.
+        # Only what the result goes to is ours. The device may lack the type of NumPy's result.
         results = ufunc(*inputs, **typed)
         results = results if ufunc.nout > 1 else (results,)
-        results = [zs.asarray(result, device=_first(out).device) for result in results]
+        types = [each.dtype if each is not None and np.can_cast(x.dtype, each.dtype, casting) else None for x, each in zip(results, out)]
+        results = [zs.asarray(x, dtype=each, device=_first(out).device) for x, each in zip(results, types)]
     else:
         inputs = [beside(x, first) for x in inputs]
         if signature is not None or casting != "same_kind":
