@@ -16,6 +16,8 @@ from zerostride._ufuncs import _FOLDS, _SCANS, _of_ufunc
 UFUNCS = sorted(
     {each for each in vars(np).values() if isinstance(each, np.ufunc) and _of_ufunc(each)}, key=lambda each: each.__name__
 )
+# The bounds of truth beside a number, which becomes the device's default integer.
+LEAST, GREATEST = int(np.iinfo(INTEGER).min), int(np.iinfo(INTEGER).max)
 # Functions with an exact result. The others may differ by ulps, of which NumPy's own have some.
 INEXACT = set(
     "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cos cosh deg2rad degrees exp exp2 expm1 float_power hypot log "
@@ -38,13 +40,15 @@ def of_device(dtype):
     return np.dtype(f"{dtype.kind}{min(dtype.itemsize, widest)}")
 
 
-# Where the widest integers have 32 bits, rows that name 64 hold for these.
-IS_NARROW, LEAST = INTEGER.itemsize < 8, int(np.iinfo(INTEGER).min)
+def is_beyond(types):
+    """Whether the device lacks the integer type that holds those of integers."""
+    types = [each for each in types if each.kind in "iu"]
+    return bool(types) and not zs.Device().supports(np.result_type(*types))
 
 
 def is_mixed(types):
-    """Whether types are the widest unsigned integer and a signed one."""
-    return of_device(np.dtype("u8")) in types and any(each.kind == "i" for each in types)
+    """Whether types are uint64 and a signed integer."""
+    return np.uint64 in types and any(each.kind == "i" for each in types)
 
 
 # The rows of the guide's table, and the calls that they excuse.
@@ -52,14 +56,14 @@ DIFFERENCES = {
     "an integer beside a float": has_own_float,
     "`uint64` beside a signed integer": lambda call: is_mixed([x.dtype for x in call.arrays()])
     and not call.is_typed()
-    and (IS_NARROW or call.ufunc not in (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)),
+    and call.ufunc not in (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal),
     "`where=` without `out=`": lambda call: "where" in call.options and "out" not in call.options and call.method in ("__call__", "outer"),
     "`order=\"F\"`": lambda call: call.options.get("order") == "F",
     "other methods": lambda call: call.method not in ("__call__", "outer")
     and call.ufunc.__name__ not in (_SCANS if call.method == "accumulate" else _FOLDS),
     "a reduction, or `at`, into a lower kind": lambda call: call.method not in ("__call__", "outer") and call.goes_lower(),
     "`conjugate` of truth values": lambda call: call.ufunc is np.conjugate and call.operands[0].dtype == bool and not call.is_typed(),
-    "truth beside a number outside of `int64`": lambda call: any(type(x) is int and not LEAST <= x < -LEAST for x in call.operands)
+    "truth beside a number outside of `int64`": lambda call: any(type(x) is int and not LEAST <= x <= GREATEST for x in call.operands)
     and (call.arrays()[0].dtype == bool or "logical" in call.ufunc.__name__),
     "`floor_divide` of an infinity": lambda call: call.ufunc in (np.floor_divide, np.divmod),
     "`reciprocal` of the integer 0": lambda call: call.ufunc is np.reciprocal and call.arrays()[0].dtype.kind != "f",
@@ -334,8 +338,7 @@ def check(seed):
     """Checks one call."""
     call = Call(seed)
     excused = [name for name, holds in DIFFERENCES.items() if holds(call)]
-    if IS_NARROW and "`uint64` beside a signed integer" in excused:
-        # The device lacks the type that holds both.
+    if is_beyond([x.dtype for x in call.arrays()]):
         return
     try:
         ours = outcome(call, zs.asarray)
