@@ -2,15 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyComplex, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 use zerostride::{AnyExpr, AnyTensor, DType, Explain, Layout, Shape};
 
 use crate::cell::{At, Cost, Part, State, lock};
 use crate::device::{Device, Slot};
-use crate::dtype::{self, Kind};
+use crate::dtype;
 use crate::error::raised;
 use crate::host::Host;
 use crate::wait::{LONG, SHORT, detached, is_busy, running, wait};
@@ -128,7 +127,7 @@ impl Array {
     }
 
     /// Reads the elements, evaluated if they are not yet. A device with a queue may take long even for few elements.
-    fn read<T: Send + 'static>(
+    pub(crate) fn read<T: Send + 'static>(
         &self,
         py: Python<'_>,
         read: impl FnOnce(&AnyTensor) -> zerostride::Result<T> + Send + 'static,
@@ -221,6 +220,21 @@ pub(crate) fn joined<'a>(
     }
     let empty = || PyValueError::new_err("an operation of no arrays: it takes an array at least");
     Ok((exprs, cost, slot.ok_or_else(empty)?))
+}
+
+/// The result of `asarray` for an object, on a device or the default one, of a type or its own.
+pub(crate) fn made<'py>(
+    object: &Bound<'py, PyAny>,
+    device: Option<&Device>,
+    dtype: Option<DType>,
+) -> PyResult<Bound<'py, Array>> {
+    let options = PyDict::new(object.py());
+    options.set_item("device", device.cloned())?;
+    if let Some(dtype) = dtype {
+        options.set_item("dtype", dtype::object(object.py(), dtype)?)?;
+    }
+    let array = object.py().import("zerostride")?.call_method("asarray", (object,), Some(&options))?;
+    Ok(array.cast_into::<Array>()?)
 }
 
 /// The bytes between neighbours along each axis, and before the first element.
@@ -367,67 +381,6 @@ impl Array {
     /// Takes the elements of another array.
     fn _replace(&self, by: &Bound<'_, Array>) -> PyResult<()> {
         self.replace(by.py(), by.get()._copy(by.py())?)
-    }
-
-    /// The only element, as a Python number.
-    fn item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        if self.size() != 1 {
-            let text =
-                format!("an array of {} is not one value: reduce it by all, any or sum first", self.shape);
-            return Err(match self.shape.rank() {
-                0 => PyTypeError::new_err(text),
-                _ => PyValueError::new_err(text),
-            });
-        }
-        let bytes = self.read(py, AnyTensor::to_bytes)?;
-        macro_rules! number {
-            ($t:ty) => {
-                <$t>::from_le_bytes(bytes.as_slice().try_into()?)
-            };
-        }
-        match self.dtype {
-            DType::Bool => (number!(u8) != 0).into_py_any(py),
-            DType::I8 => number!(i8).into_py_any(py),
-            DType::U8 => number!(u8).into_py_any(py),
-            DType::I16 => number!(i16).into_py_any(py),
-            DType::U16 => number!(u16).into_py_any(py),
-            DType::I32 => number!(i32).into_py_any(py),
-            DType::U32 => number!(u32).into_py_any(py),
-            DType::I64 => number!(i64).into_py_any(py),
-            DType::U64 => number!(u64).into_py_any(py),
-            DType::F16 => f64::from(zerostride::f16::from_bits(number!(u16))).into_py_any(py),
-            DType::BF16 => f64::from(zerostride::bf16::from_bits(number!(u16))).into_py_any(py),
-            DType::F32 => f64::from(number!(f32)).into_py_any(py),
-            _ => number!(f64).into_py_any(py),
-        }
-    }
-
-    fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
-        self.item(py)?.is_truthy(py)
-    }
-
-    fn __int__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        // Python's conversion raises for NaN and infinities.
-        self.item(py)?.call_method0(py, "__int__")
-    }
-
-    fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
-        self.item(py)?.extract(py)
-    }
-
-    fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyComplex>> {
-        Ok(PyComplex::from_doubles(py, self.__float__(py)?, 0.0))
-    }
-
-    fn __index__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        if dtype::kind(self.dtype) == Kind::Integer && self.shape.rank() == 0 {
-            return self.item(py);
-        }
-        Err(PyTypeError::new_err(format!(
-            "an array of {} {} is no index: an index has an integer type and no axes",
-            dtype::name(self.dtype),
-            self.shape
-        )))
     }
 
     fn __len__(&self) -> PyResult<usize> {

@@ -8,7 +8,7 @@ use crate::array::{Array, joined};
 use crate::cell::{Cost, Part};
 use crate::device::{DEFAULT, slot};
 use crate::dtype;
-use crate::operators::{constant, scalar, weak};
+use crate::numbers::{constant, scalar, weak};
 use crate::wait::detached;
 
 type Object<'py> = Bound<'py, PyAny>;

@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 use zerostride::{AnyExpr, Shape};
 
-use crate::array::Array;
+use crate::array::{Array, made};
 use crate::cell::Part;
 use crate::device::Device;
 use crate::dtype::{self, Kind};
-use crate::operators::{constant, made, scalar, weak};
+use crate::numbers::{constant, scalar, weak};
 
 /// A part of a key.
 #[derive(Clone)]

@@ -9,6 +9,7 @@ mod error;
 mod functions;
 mod host;
 mod index;
+mod numbers;
 mod operators;
 mod rules;
 mod selecting;

@@ -7,17 +7,18 @@
 use std::sync::Arc;
 
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use zerostride::{AnyExpr, DType, Scalar};
 
-use crate::array::Array;
+use crate::array::{Array, made};
 use crate::cell::{Cost, Part};
 use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
+use crate::numbers::{beyond, constant, scalar, weak};
 
 /// The conversion of operands before an operation of the crate.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,69 +92,6 @@ fn operand<'py>(
     Ok(None)
 }
 
-/// The result of `asarray` for an object, on a device or the default one, of a type or its own.
-pub(crate) fn made<'py>(
-    object: &Bound<'py, PyAny>,
-    device: Option<&Device>,
-    dtype: Option<DType>,
-) -> PyResult<Bound<'py, Array>> {
-    let options = PyDict::new(object.py());
-    options.set_item("device", device.cloned())?;
-    if let Some(dtype) = dtype {
-        options.set_item("dtype", dtype::object(object.py(), dtype)?)?;
-    }
-    let array = object.py().import("zerostride")?.call_method("asarray", (object,), Some(&options))?;
-    Ok(array.cast_into::<Array>()?)
-}
-
-/// An object as a Python number, or `None` if it is no number.
-pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
-    if object.is_exact_instance_of::<PyFloat>() || object.is_instance_of::<PyFloat>() {
-        return Ok(Some(Scalar::Float(object.extract()?)));
-    }
-    if object.is_instance_of::<PyBool>() {
-        return Ok(Some(Scalar::Bool(object.extract()?)));
-    }
-    if object.is_instance_of::<PyInt>() {
-        let beyond = |_| PyOverflowError::new_err("an integer is outside of every type: make it a float");
-        return Ok(Some(Scalar::Int(object.extract().map_err(beyond)?)));
-    }
-    Ok(None)
-}
-
-/// The type that an array of `dtype` and a number promote to: the array's, unless the number is of a higher kind.
-pub(crate) fn weak(py: Python<'_>, dtype: DType, scalar: Scalar, slot: &Slot) -> PyResult<DType> {
-    Ok(match (scalar, dtype::kind(dtype)) {
-        (Scalar::Bool(_), _) => dtype,
-        (Scalar::Int(_), Kind::Bool) => slot.default_int(py)?,
-        (Scalar::Float(_), Kind::Bool | Kind::Integer) => slot.default_float(py)?,
-        _ => dtype,
-    })
-}
-
-/// A number as an element of a type. A number that is out of a float type's range is infinite, as in NumPy. A number
-/// that is out of an integer type's range is an error.
-pub(crate) fn constant(dtype: DType, scalar: Scalar) -> PyResult<AnyExpr> {
-    let scalar = match (scalar, dtype::kind(dtype)) {
-        (Scalar::Bool(value), Kind::Integer | Kind::Float) => Scalar::Int(value.into()),
-        // As in NumPy, an integer beside floats is a float, which may be infinite.
-        (Scalar::Int(value), Kind::Float) => Scalar::Float(value as f64),
-        (Scalar::Int(value), Kind::Bool) => Scalar::Bool(value != 0),
-        (Scalar::Float(value), Kind::Bool) => Scalar::Bool(value != 0.0),
-        (scalar, _) => scalar,
-    };
-    let expr = AnyExpr::scalar(dtype, scalar);
-    match (expr.dtype(), scalar, dtype::kind(dtype)) {
-        (Err(_), Scalar::Float(value), Kind::Float) => {
-            Ok(AnyExpr::scalar(dtype, if value > 0.0 { f64::INFINITY } else { f64::NEG_INFINITY }))
-        }
-        (Err(error), Scalar::Int(_), Kind::Integer) => {
-            Err(PyOverflowError::new_err(error.message().to_string()))
-        }
-        _ => Ok(expr),
-    }
-}
-
 /// The operation that `op` is for bool, and the type that its operands become: NumPy's rules.
 fn of_bool(op: &str) -> (&str, DType) {
     match op {
@@ -192,10 +130,7 @@ pub(crate) fn apply(
             Ok(None) => return Ok(None),
             Err(_) if is_comparison && object.is_instance_of::<PyInt>() => {
                 let is_float = first.is_some_and(|array| dtype::kind(array.get().dtype) == Kind::Float);
-                operands.push(Operand::Scalar(match (is_float, object.gt(0)?) {
-                    (true, _) => Scalar::Float(object.extract()?),
-                    (false, is_positive) => Scalar::Int(if is_positive { i128::MAX } else { i128::MIN }),
-                }));
+                operands.push(Operand::Scalar(beyond(object, is_float)?));
             }
             Err(error) => return Err(error),
         }

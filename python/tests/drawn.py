@@ -11,7 +11,8 @@ from conftest import FLOATS, INTEGERS
 import zerostride as zs
 
 TYPES = [np.dtype("bool"), *INTEGERS, *FLOATS]
-FLOAT = zs.__array_namespace_info__().default_dtypes()["real floating"]
+DEFAULTS = zs.__array_namespace_info__().default_dtypes()
+INTEGER, FLOAT = DEFAULTS["integral"], DEFAULTS["real floating"]
 MESSAGES = {TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError, RuntimeError}
 
 

@@ -109,8 +109,16 @@ def test_floats_saturate():
         read = np.asarray(zs.asarray(floats.astype(np.float32)), dtype=dtype)
         assert read.dtype == dtype and read.tolist() == expected
     assert np.asarray(zs.asarray(np.float32([1.5])), dtype=">i4").dtype == np.dtype(">i4")
-    with pytest.raises(OverflowError):
-        zs.asarray([300], dtype=zs.uint8)
+
+
+def test_integers_of_lists_are_in_range():
+    for elements in ([300], [300, 1.5], [2**64 - 1, 2], [[-1], [0.5]], 2**64):
+        with pytest.raises(OverflowError):
+            zs.asarray(elements, dtype=zs.uint8)
+    same(zs.asarray([[2, 2.5], [np.float32(300), True]], dtype=zs.uint8), np.uint8([[2, 2], [255, 1]]))
+    if zs.uint64 in INTEGERS:
+        # NumPy makes these floats on the way to a type.
+        same(zs.asarray([[2**64 - 3], [2]], dtype=zs.uint64), np.uint64([[2**64 - 3], [2]]))
 
 
 def test_dlpack():

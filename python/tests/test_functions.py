@@ -30,8 +30,8 @@ def test_reductions(x, axis, keepdims):
     near(zs.prod(x / 4, **options), np.prod(X / 4, **options))
     near(zs.logsumexp(x, **options), np.log(np.sum(np.exp(X), **options)))
     if axis is None or isinstance(axis, int):
-        assert np.array_equal(zs.argmax(x, **options), np.argmax(X, **options))
-        assert np.array_equal(zs.argmin(x, **options), np.argmin(X, **options))
+        assert np.array_equal(np.asarray(zs.argmax(x, **options)), np.argmax(X, **options))
+        assert np.array_equal(np.asarray(zs.argmin(x, **options)), np.argmin(X, **options))
     near(zs.var(x, correction=1, axis=2), np.var(X, ddof=1, axis=2))
 
 
@@ -205,6 +205,8 @@ def test_limits_of_other_types():
         (np.int8([-100]), np.int64([-300]), np.uint16([60000]), [-100]), (np.uint8([5]), np.int64(7), None, [7]),
         (np.uint64([5]), np.int64([-1]), np.uint8([3]), [3]), (np.float32([5]), None, np.float64(2), [2]),
     ]:  # fmt: skip
+        if not all(zs.Device().supports(x.dtype) for x in (elements, least, greatest) if hasattr(x, "dtype")):
+            continue
         least, greatest = (zs.asarray(x) if isinstance(x, np.ndarray) else x for x in (least, greatest))
         same(zs.clip(zs.asarray(elements), least, greatest), np.array(expected, elements.dtype))
     with pytest.raises(TypeError, match="takes limits of that type"):

@@ -101,6 +101,9 @@ def test_what_goes_out(x):
     y = zs.zeros((2, 3), dtype=zs.float32)
     assert np.multiply(X, 2, out=y) is y
     same(y, X * 2)
+    # Also where the device lacks the type that NumPy finds.
+    same(np.divide(X.astype(np.float64), 4, out=y), X / 4)
+    same(np.signbit(zs.asarray([-1, 2], dtype=zs.int32), dtype=bool), [True, False])
     np.sum(x, axis=0, out=(z := zs.zeros((3,), dtype=zs.float32)))
     same(z, X.sum(axis=0))
     assert np.add(x, 1, out=np.zeros((2, 2, 3))).tolist() == [(X + 1).tolist()] * 2

@@ -95,9 +95,8 @@ def asarray(
     if dtype is None:
         array = array if _has_type(obj) else _of_numbers(array, device)
     elif array.dtype != dtype:
-        # NumPy raises for a Python integer that is out of the type's range.
-        is_checked = is_integer(np.dtype(dtype)) and not is_float(array.dtype) and not _has_type(obj)
-        array = np.asarray(obj, dtype=dtype) if is_checked else converted(array, dtype)
+        is_typed = _has_type(obj) or not is_integer(np.dtype(dtype))
+        array = converted(array, dtype) if is_typed else _of_integers(obj, array, dtype)
     return upload(array, device)
 
 
@@ -110,6 +109,16 @@ def _has_type(obj):
     except TypeError:
         return False
     return True
+
+
+def _of_integers(obj, array, dtype):
+    """Python's numbers as integers. An integer that is out of the type's range raises, as in NumPy."""
+    if not is_float(array.dtype):
+        return np.asarray(obj, dtype=dtype)
+    # NumPy makes floats of integers beside floats, and of integers that no type holds together.
+    integers = [each for each in np.asarray(obj, dtype=object).flat if isinstance(each, int)]
+    exact = np.asarray(integers, dtype=dtype)
+    return exact.reshape(array.shape) if exact.size == array.size else converted(array, dtype)
 
 
 def _of_numbers(array, device):

@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import axes_of
 from ._core import Array
 from ._creation import beside
-from ._dtypes import default_float, is_float
+from ._dtypes import default_float, default_int, is_float
 from ._nan import AVERAGES, averaged
 from ._out import delivered, must_fit, written
 from ._segments import at, reduceat
@@ -172,10 +172,11 @@ def _computed(ufunc, inputs, out, *, where=True, dtype=None, signature=None, cas
     typed = {"casting": casting} if signature is None else {"casting": casting, "signature": signature}
     first = _first(inputs)
     if first is None:
-        # Only what the result goes to is ours.
+        # Only what the result goes to is ours. The device may lack the type of NumPy's result.
         results = ufunc(*inputs, **typed)
         results = results if ufunc.nout > 1 else (results,)
-        results = [zs.asarray(result, device=_first(out).device) for result in results]
+        types = [each.dtype if each is not None and np.can_cast(x.dtype, each.dtype, casting) else None for x, each in zip(results, out)]
+        results = [zs.asarray(x, dtype=each, device=_first(out).device) for x, each in zip(results, types)]
     else:
         inputs = [beside(x, first) for x in inputs]
         if signature is not None or casting != "same_kind":
@@ -199,10 +200,17 @@ def _computed(ufunc, inputs, out, *, where=True, dtype=None, signature=None, cas
     return results if ufunc.nout > 1 else results[0]
 
 
-def _typed(x, dtype, device, stays):
-    """An operand of a type. An integer beside integers may stay a number, because a comparison takes any."""
-    if stays and type(x) is int and dtype.kind in "iu":
+def _typed(x, dtype, device, is_found):
+    """An operand of a type that the call names, or that NumPy found.
+
+    Of the types that it found, an integer beside integers stays a number, because a comparison takes any. A type that the
+    device lacks becomes its default type.
+    """
+    if is_found and type(x) is int and dtype.kind in "iu":
         return x
+    if is_found and not device.supports(dtype):
+        default = default_float(device) if is_float(dtype) else default_int(device)
+        dtype = default if is_float(dtype) or np.can_cast(getattr(x, "dtype", bool), default) else dtype
     # NumPy converts numbers, and raises for those that a type does not hold.
     return zs.asarray(x if isinstance(x, Array) else np.asarray(x, dtype), dtype=dtype, device=device)
 
