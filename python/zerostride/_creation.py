@@ -11,22 +11,15 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from . import _core
 from ._arguments import arrays_of, counts, integer, of_array, upload
-from ._core import Array, Device
+from ._core import Array
 from ._dtypes import default_float, default_int, is_float, is_integer
+from ._info import _device
 from ._types import AnyArray, DeviceLike, Number, Shape
 
 __all__ = [
     "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid",
     "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
 ]  # fmt: skip
-
-
-def _device(device):
-    return device if isinstance(device, Device) else Device(device)
-
-
-def _shape(shape):
-    return counts(shape, "a shape")
 
 
 def on_host(x):
@@ -180,7 +173,7 @@ def full(
             dtype = np.dtype("bool")
         else:
             dtype = default_int(device) if isinstance(fill_value, int) else default_float(device)
-    return _core.full(_shape(shape), fill_value, dtype, device)
+    return _core.full(counts(shape, "a shape"), fill_value, dtype, device)
 
 
 class _Make(Protocol):
@@ -196,12 +189,12 @@ class _Like(Protocol):
 def _filled(name: str, value: int, what: str) -> tuple[_Make, _Like]:
     def make(shape, *, dtype=None, device=None):
         device = _device(device)
-        return _core.full(_shape(shape), value, default_float(device) if dtype is None else dtype, device)
+        return _core.full(counts(shape, "a shape"), value, default_float(device) if dtype is None else dtype, device)
 
     @of_array
     def like(x, /, *, dtype=None, device=None, shape=None):
         device = x.device if device is None else device
-        return _core.full(x.shape if shape is None else _shape(shape), value, x.dtype if dtype is None else dtype, device)
+        return _core.full(x.shape if shape is None else counts(shape, "a shape"), value, x.dtype if dtype is None else dtype, device)
 
     parameters = "dtype : dtype, optional\ndevice : Device or str, optional\n"
     returns = "\nReturns\n-------\nArray\n"
@@ -348,7 +341,7 @@ def eye(
     Array
     """
     device = _device(device)
-    shape = _shape([n_rows, n_rows if n_cols is None else n_cols])
+    shape = counts([n_rows, n_rows if n_cols is None else n_cols], "a shape")
     on = _offdiagonal(shape, device) == _bounded(k)
     return _core.cast(on, default_float(device) if dtype is None else dtype)
 

@@ -151,18 +151,6 @@ def _rmatmul(self, other):
     return _linear.matmul(_creation.beside(other, self), self)
 
 
-def _imatmul(self, other):
-    return _out.delivered(self @ other, self)
-
-
-def _divmod(self, other):
-    return self // other, self % other
-
-
-def _rdivmod(self, other):
-    return other // self, other % self
-
-
 def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     """The elements converted to a type. ``order`` and ``subok`` are NumPy's, and change nothing."""
     dtype = np.dtype(dtype)
@@ -212,10 +200,6 @@ def _flat(self):
 
 def _set_flat(self, values):
     _flat(self)[...] = _ravel(values) if isinstance(values, Array) else values
-
-
-def _deepcopied(self, memo):
-    return self._copy()
 
 
 def _strides(self):
@@ -287,16 +271,16 @@ METHODS = {
     "__array_priority__": 10,
     "__copy__": _copied,
     "__dask_tokenize__": _dask_tokenize,
-    "__deepcopy__": _deepcopied,
-    "__divmod__": _divmod,
+    "__deepcopy__": lambda self, memo: self._copy(),
+    "__divmod__": lambda self, other: (self // other, self % other),
     "__dlpack__": _dlpack,
     "__dlpack_device__": _dlpack_device,
     "__format__": _format,
-    "__imatmul__": _imatmul,
+    "__imatmul__": lambda self, other: _out.delivered(self @ other, self),
     "__iter__": _iter,
     "__matmul__": _matmul,
     "__reduce_ex__": _reduce_ex,
-    "__rdivmod__": _rdivmod,
+    "__rdivmod__": lambda self, other: (other // self, other % self),
     "__repr__": _repr,
     "_repr_inline_": _repr_inline,
     "__rmatmul__": _rmatmul,

@@ -49,8 +49,6 @@ _SCANS = {"add": zs.cumulative_sum, "multiply": zs.cumulative_prod}
 @functools.cache
 def _of_ufunc(ufunc):
     name = ufunc.__name__
-    if name == "true_divide":
-        name = "divide"
     if name in _PRODUCTS:
         return _PRODUCTS[name]
     if name in _COMPOSED:
@@ -259,11 +257,6 @@ def _chosen(function, x, where, initial):
     if nothing is None:
         raise ValueError(f"{function.__name__} with where= alone has no value where all is left out: give initial= too")
     return zs.where(where, x, nothing)
-
-
-def _is_default(name, value):
-    """Whether an argument has its default value."""
-    return is_nothing(value) or name == "where" and value is True
 
 
 def _wide(x, dtype, out):
