@@ -65,7 +65,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     let device = options.all.device()?;
     let sides: &[usize] = match (options.all.bench, options.quick) {
         (false, _) => &[128],
-        (true, true) => &[512],
+        (true, true) => &[256],
         (true, false) => &[4096, 16384],
     };
     let own = options.only_side.map(|side| [side]);

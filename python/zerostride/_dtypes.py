@@ -62,6 +62,10 @@ def default_float(device=None):
     return (device or _core.Device())._defaults()[1]
 
 
+def _dtype(x):
+    return x.dtype if isinstance(x, Array) else np.dtype(x)
+
+
 def must_cast(given, dtype, casting, what):
     """Raises if NumPy's casting rule forbids a conversion. bfloat16 is a float."""
     is_near = casting == "same_kind" and is_float(given) and is_float(dtype)
@@ -126,7 +130,7 @@ def result_type(*arrays_and_dtypes: DTypeLike | AnyArray | Number) -> np.dtype:
     dtype
     """
     numbers = [x for x in arrays_and_dtypes if isinstance(x, (builtins.bool, int, float))]
-    types = [x.dtype if isinstance(x, Array) else np.dtype(x) for x in arrays_and_dtypes if not isinstance(x, (builtins.bool, int, float))]
+    types = [_dtype(x) for x in arrays_and_dtypes if not isinstance(x, (builtins.bool, int, float))]
     if not arrays_and_dtypes:
         raise ValueError("result_type of nothing: it takes an array, a type or a number at least")
     if any(dtype.kind == "c" for dtype in types):

@@ -51,4 +51,6 @@ worker.onmessage = ({ data }) => say(data);
 const devices = asked.get('devices') ?? 'webgpu,cpu', files = asked.get('files') ?? 'shapes,values,reductions,joining,products,pools';
 // Of the cases one part of so many.
 const [part, parts] = (asked.get('part') ?? '0/1').split('/').map(Number);
-worker.postMessage({ devices: devices.split(',').filter(Boolean), files: files.split(','), part, parts });
+// Of reductions on WebGPU one of so many, as a software driver's compiler takes seconds for a scan; `each=1` takes all.
+const each = Number(asked.get('each') ?? 5);
+worker.postMessage({ devices: devices.split(',').filter(Boolean), files: files.split(','), part, parts, each });
