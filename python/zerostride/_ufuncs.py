@@ -95,13 +95,10 @@ def _power(x1, x2):
     return result
 
 
-def _reciprocal(x):
-    return zs.reciprocal(x) if is_float(x.dtype) else _core.apply("div", "same", True, x)
-
-
 _COMPOSED = {
     "divmod": lambda x1, x2: (zs.floor_divide(x1, x2), zs.remainder(x1, x2)), "float_power": _float_power,
-    "heaviside": _heaviside, "logaddexp2": _logaddexp2, "modf": _modf, "power": _power, "reciprocal": _reciprocal,
+    "heaviside": _heaviside, "logaddexp2": _logaddexp2, "modf": _modf, "power": _power,
+    "reciprocal": lambda x: zs.reciprocal(x) if is_float(x.dtype) else _core.apply("div", "same", True, x),
 }  # fmt: skip
 
 
