@@ -9,12 +9,12 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let begin = number * {tile}u;
     let size = min(p.length - begin, {tile}u);
     let own = (p.before + number) * p.row;
-{of_all}
+    {of_all}
     for (var k = local; k < p.row; k += {group}u) { atomicStore(&table[k], 0u); }
     workgroupBarrier();
     for (var k = local * 4u; k < size; k += {stride}u) {
         let i = (begin + k) / 4u;
-{own}
+        {own}
         let keys = vec4<u32>({keys});
         if ((keys.x < p.row) & (k + 0u < size)) { atomicAdd(&table[keys.x], 1u); }
         if ((keys.y < p.row) & (k + 1u < size)) { atomicAdd(&table[keys.y], 1u); }

@@ -21,7 +21,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let group = local / {beside}u;
     let own_item = tiles + local % {beside}u;
 #endif
-{tile}
+    {tile}
     let identity = {identity};
 #if carried
     // The scan of the tiles' last values, and the parts of each.
@@ -65,7 +65,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
 #endif
 #endif
 #endif
-{loads}
+    {loads}
 #if along
     // Vectors are loaded as they lie, and change hands in workgroup memory. Their places there put neighbours' vectors in
     // different banks.
@@ -83,7 +83,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let own3 = local * 4u + 3u;
     let a3 = shared_values[own3 ^ ((own3 >> 3u) & 7u)];
 #endif
-{prefixes}
+    {prefixes}
     let first = {first};
 #if two_levels
     workgroupBarrier();
@@ -109,7 +109,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
 #endif
 #if lasts
     if ((group == {last_group}u) & (own_item < p.count)) {
-{lasts}
+        {lasts}
     }
 #else
     var before_group = b1_first;
@@ -126,7 +126,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     workgroupBarrier();
     if (group > 0u) { previous = shared_values[first + until * {apart}u]{lane}; }
 #endif
-{results}
+    {results}
 #if along
     workgroupBarrier();
     shared_values[own0 ^ ((own0 >> 3u) & 7u)] = {vector}({values0});
@@ -134,10 +134,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     shared_values[own2 ^ ((own2 >> 3u) & 7u)] = {vector}({values2});
     shared_values[own3 ^ ((own3 >> 3u) & 7u)] = {vector}({values3});
     workgroupBarrier();
-{stores}
+    {stores}
 #else
     if (own_item < p.count) {
-{stores}
+        {stores}
     }
 #endif
 #endif

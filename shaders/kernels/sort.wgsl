@@ -73,7 +73,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     for (var j = 0u; j < {each}u; j += 1u) {
         let slot = j * {group}u + local;
         let k = min(slot, size - 1u);
-{load_key}
+        {load_key}
         places[apart(slot, {each}u)] = digit({of});
     }
     workgroupBarrier();
@@ -91,7 +91,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
 #else
         let slot = j * {group}u + local;
         let k = min(slot, size - 1u);
-{load_key}
+        {load_key}
         let d = digit({of});
 #endif
         let one = select(0u, 1u << (d % {half}u * 4u), slot < size);
@@ -146,10 +146,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     for (var j = 0u; j < {each}u; j += 1u) {
         let slot = j * {group}u + local;
         let k = min(slot, size - 1u);
-{load_moved}
+        {load_moved}
         let to = places[apart(slot, {each}u)] - p.low;
         if ((to < p.size) & (slot < size)) {
-{store_moved}
+            {store_moved}
         }
     }
 #endif

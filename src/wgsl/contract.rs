@@ -37,26 +37,25 @@ impl Emitter<'_> {
         let mut places = vec![Coordinate::of("across", "vectors"), Coordinate::of("down", "positions")];
         let of_batch = contract.batch.clone().rev();
         places.extend(of_batch.map(|axis| Coordinate::axis(axis).called(format!("batch{axis}"))));
-        let places = self.captured(|emitter| emitter.divide_out("tile", false, places));
+        let places = self.captured(|emitter| {
+            emitter.divide_out("tile", false, places);
+            Ok(())
+        })?;
         let fence = match self.fence(element) {
             Fence::Off => String::new(),
-            Fence::Word => format!("    {}", fences::named(fences::is_wide(element), 0)),
+            Fence::Word => fences::named(fences::is_wide(element), 0),
             Fence::Fma => [("one", "0x3f800000u"), ("negative_zero", "0x80000000u")]
-                .map(|(name, bits)| {
-                    format!("    let {name} = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ {bits}));")
-                })
+                .map(|(name, bits)| format!("let {name} = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ {bits}));"))
                 .join("\n"),
         };
         let rows = contract.rows;
-        let each =
-            |from: u32, line: &dyn Fn(u32) -> String| (from..rows).map(line).collect::<Vec<_>>().join("\n");
         let vector = lanes(element);
         let name = if contract.is_chunk { "sum" } else { "total" };
         let added = |row: u32| {
             let total = self.call("added", [&format!("total{row}_0"), &format!("sum{row}_0")]);
-            format!("        total{row}_0 = {total};")
+            format!("total{row}_0 = {total};")
         };
-        let more = |row: u32| format!("    let row{row} = first_row + local / {x}u * {rows}u + {row}u;");
+        let more = |row: u32| format!("let row{row} = first_row + local / {x}u * {rows}u + {row}u;");
         Filling::default()
             .when("shares", contract.shares)
             .when("is_chunk", contract.is_chunk)
@@ -69,23 +68,19 @@ impl Emitter<'_> {
             .with("x", x)
             .with("rows", rows)
             // Whoever shares loads needs the first row alone.
-            .with("more_rows", each(if contract.shares { rows } else { 1 }, &more))
+            .with_lines("more_rows", (if contract.shares { rows } else { 1 }..rows).map(more))
             .with("fence", fence)
-            .with("sums", each(0, &|row| format!("    var sum{row}_0 = {vector}();")))
-            .with("totals", each(0, &|row| format!("    var total{row}_0 = {vector}();")))
-            .with("sums_of_chunk", each(0, &|row| format!("        var sum{row}_0 = {vector}();")))
-            .with("added", each(0, &added))
-            .with("cases", each(1, &|row| format!("            case {row}u: {{ value0 = {name}{row}_0; }}")))
+            .with_lines("sums", (0..rows).map(|row| format!("var sum{row}_0 = {vector}();")))
+            .with_lines("totals", (0..rows).map(|row| format!("var total{row}_0 = {vector}();")))
+            .with_lines("added", (0..rows).map(added))
+            .with_lines("cases", (1..rows).map(|row| format!("case {row}u: {{ value0 = {name}{row}_0; }}")))
             .with("name", name)
             .with("chunk", CHUNK)
             .with("depth", Contract::DEPTH)
             .with("turns", TURNS)
             .with("batch", Emitter::batch(contract, ""))
-            .with(
-                "loads",
-                if contract.shares { Self::shared_loads(contract, &vector) } else { String::new() },
-            )
-            .with("products", self.products(contract, &vector))
+            .with_lines("loads", Self::shared_loads(contract, &vector))
+            .with_lines("products", self.products(contract, &vector))
             .with("vector", vector)
             .fill(self.text, include_str!("../../shaders/kernels/product.wgsl"))
     }
@@ -230,29 +225,29 @@ impl Emitter<'_> {
     }
 
     /// The lines that add products of all rows to their sums: of an invocation's own loads, or of some in workgroup memory.
-    fn products(&self, contract: &Contract, vector: &str) -> String {
+    fn products(&self, contract: &Contract, vector: &str) -> Vec<String> {
         let (batch, mut lines) = (Emitter::batch(contract, ""), Vec::new());
         let add = |row: u32, factors: [&str; 2]| {
             let (sum, product) = (format!("sum{row}_0"), self.call("multiplied", factors));
             format!("{sum} = {};", self.call("added", [&sum, &product]))
         };
         for row in (0..contract.rows).filter(|_| !contract.shares) {
-            lines.push(format!("            let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);"));
-            lines.push(format!("            {}", add(row, [&format!("a{row}"), "b0"])));
+            lines.push(format!("let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);"));
+            lines.push(add(row, [&format!("a{row}"), "b0"]));
         }
         let x = contract.sides[1];
         for turn in (0..TURNS).filter(|_| contract.shares) {
             let k = format!("(k + {turn}u)");
             let a = Self::shared_at(contract, 0, &k, &format!("local / {x}u"));
             let b = Self::shared_at(contract, 1, &k, &format!("local % {x}u"));
-            lines.push(format!("                let a{turn} = shared0[{a}];"));
-            lines.push(format!("                let b{turn}_0 = shared1[{b}];"));
+            lines.push(format!("let a{turn} = shared0[{a}];"));
+            lines.push(format!("let b{turn}_0 = shared1[{b}];"));
             for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
                 let factors = [&format!("{vector}(a{turn}.{c})"), &format!("b{turn}_0")];
-                lines.push(format!("                {}", add(row, factors.map(String::as_str))));
+                lines.push(add(row, factors.map(String::as_str)));
             }
         }
-        lines.join("\n")
+        lines
     }
 
     /// The place of a factor in workgroup memory. Where neighbours store along the products, their places are those of
@@ -266,7 +261,7 @@ impl Emitter<'_> {
     }
 
     /// The lines that load factors into workgroup memory.
-    fn shared_loads(contract: &Contract, vector: &str) -> String {
+    fn shared_loads(contract: &Contract, vector: &str) -> Vec<String> {
         let (batch, depth, [y, x]) = (Emitter::batch(contract, ""), Contract::DEPTH, contract.sides);
         let mut lines = Vec::new();
         for (i, side) in contract.sides.into_iter().enumerate() {
@@ -300,6 +295,6 @@ impl Emitter<'_> {
                 lines.push(format!("shared{i}[{place}] = {value};"));
             }
         }
-        lines.iter().map(|line| format!("            {line}")).collect::<Vec<_>>().join("\n")
+        lines
     }
 }

@@ -13,24 +13,23 @@ impl Emitter<'_> {
         let is_splat = kernel.operands.iter().map(|operand| operand.access == Access::Splat);
         let common =
             ByValue::of(is_splat, &kernel.steps, |step, common| step.args.iter().all(|&arg| common[arg]));
-        let mut written = |is_common: bool, zeros: bool| -> Result<String> {
-            let start = self.text.len();
-            self.loads(|i| common[Value::Input(i as u32)] == is_common)?;
-            if zeros {
-                self.zeros();
-            }
-            self.steps(|value| common[value] == is_common)?;
-            Ok(self.text.split_off(start).trim_end_matches('\n').into())
+        let mut written = |is_common: bool| {
+            self.captured(|emitter| {
+                emitter.loads(|i| common[Value::Input(i as u32)] == is_common)?;
+                if is_common {
+                    emitter.zeros();
+                }
+                emitter.steps(|value| common[value] == is_common)
+            })
         };
-        let (of_all, own) = (written(true, true)?, written(false, false)?);
-        let own: Vec<String> = own.lines().map(|line| format!("    {line}")).collect();
+        let (of_all, own) = (written(true)?, written(false)?);
         Filling::default()
             .with("table", counter.table)
             .with("group", counter.group)
             .with("tile", counter.tile())
             .with("stride", counter.group * LANES as u32)
             .with("of_all", of_all)
-            .with("own", own.join("\n"))
+            .with("own", own)
             .with("keys", self.value(kernel.results[0], 0))
             .fill(self.text, include_str!("../../shaders/kernels/count.wgsl"))
     }

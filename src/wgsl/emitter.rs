@@ -2,6 +2,7 @@
 
 use super::bodies::Bodies;
 use super::fences::Fences;
+use crate::error::Result;
 use crate::ir::{ByValue, Value};
 use crate::plan::{Access, Kernel, Operand, Origin, Role, Stride, Walk};
 
@@ -51,10 +52,12 @@ impl<'a> Emitter<'a> {
         format!("v{}{suffix}", self.number(value))
     }
 
-    /// What is written, apart from the text.
-    pub(super) fn captured(&mut self, write: impl FnOnce(&mut Self)) -> String {
+    /// The lines of a function's body, for a hole of a template. They begin at the margin.
+    pub(super) fn captured(&mut self, write: impl FnOnce(&mut Self) -> Result<()>) -> Result<String> {
         let start = self.text.len();
-        write(self);
-        self.text.split_off(start).trim_end_matches('\n').into()
+        write(self)?;
+        let lines = self.text.split_off(start);
+        let lines = lines.lines().map(|line| line.strip_prefix("    ").unwrap_or(line));
+        Ok(lines.collect::<Vec<_>>().join("\n"))
     }
 }

@@ -142,6 +142,14 @@ impl Emitter<'_> {
         line!(self.text, "}}\n");
     }
 
+    /// The lines of a tile's coordinates.
+    fn tile_lines(&mut self, scanner: &Scanner, item: &str, suffix: &str) -> Result<String> {
+        self.captured(|emitter| {
+            emitter.tile_at(scanner, item, suffix);
+            Ok(())
+        })
+    }
+
     /// The entry point.
     fn scan_tile(&mut self, scanner: &Scanner) -> Result<()> {
         let Scanner { along, levels, exclusive, .. } = *scanner;
@@ -149,7 +157,7 @@ impl Emitter<'_> {
         let (beside, vector) = (workgroup / groups, lanes(scanner.element));
         let is_last = scanner.scanned == Scanned::Lasts;
         let at = |emitter: &Self, place: &str, suffix: &str| emitter.scan_places(scanner, place, suffix);
-        let tile = self.captured(|emitter| emitter.tile_at(scanner, "own_item", ""));
+        let tile = self.tile_lines(scanner, "own_item", "")?;
         // Vectors as they lie in memory, or those of a group across runs.
         let (mut loads, mut stores) = (Vec::new(), Vec::new());
         let values: Vec<String> = (0..GROUP)
@@ -162,37 +170,36 @@ impl Emitter<'_> {
         let vectors = groups * VECTORS as u32;
         for k in (0..VECTORS).filter(|_| along) {
             let (item, suffix) = (format!("item{k}"), format!("_{k}"));
-            let tile = self.captured(|emitter| emitter.tile_at(scanner, &item, &suffix));
             let place = at(self, &format!("at{k}"), &suffix);
-            loads.push(format!(
-                "    let vector{k} = local + {}u;\n    let {item} = tiles + vector{k} / {vectors}u;\n{tile}\n    \
-                 let at{k} = position_{k} * {vectors}u + vector{k} % {vectors}u;\n    let loaded{k} = element({place});",
-                k as u32 * workgroup
-            ));
+            loads.push(format!("let vector{k} = local + {}u;", k as u32 * workgroup));
+            loads.push(format!("let {item} = tiles + vector{k} / {vectors}u;"));
+            loads.push(self.tile_lines(scanner, &item, &suffix)?);
+            loads.push(format!("let at{k} = position_{k} * {vectors}u + vector{k} % {vectors}u;"));
+            loads.push(format!("let loaded{k} = element({place});"));
             let value = format!("shared_values[vector{k} ^ ((vector{k} >> 3u) & 7u)]");
-            stores.push(format!("    if ({item} < p.count) {{ store({place}, {value}); }}"));
+            stores.push(format!("if ({item} < p.count) {{ store({place}, {value}); }}"));
         }
         if !along {
-            loads.push(format!("    let row = (position * {groups}u + group) * {GROUP}u;"));
+            loads.push(format!("let row = (position * {groups}u + group) * {GROUP}u;"));
         }
         for (k, value) in values.iter().enumerate().filter(|_| !along) {
             let place = at(self, &format!("row + {k}u"), "");
-            loads.push(format!("    let a{k} = element({place});"));
-            stores.push(format!("        store({place}, {value});"));
+            loads.push(format!("let a{k} = element({place});"));
+            stores.push(format!("store({place}, {value});"));
         }
         let name = |k: usize| match along {
             true => format!("a{}.{}", k / LANES, ["x", "y", "z", "w"][k % LANES]),
             false => format!("a{k}"),
         };
-        let mut prefixes = vec![format!("    let g0 = {};", name(0))];
-        prefixes.extend((1..GROUP).map(|k| format!("    let g{k} = join(g{}, {});", k - 1, name(k))));
-        let results = (0..GROUP).map(|k| format!("    let r{k} = after(before_group, g{k});"));
+        let mut prefixes = vec![format!("let g0 = {};", name(0))];
+        prefixes.extend((1..GROUP).map(|k| format!("let g{k} = join(g{}, {});", k - 1, name(k))));
+        let results = (0..GROUP).map(|k| format!("let r{k} = after(before_group, g{k});"));
         // The tile's last value, and its parts, the last group first.
         let parts = &["g15", "z1", "z2"][..levels as usize];
         let all = parts[1..].iter().fold(parts[0].to_string(), |rest, part| format!("join({part}, {rest})"));
         let lasts = std::iter::once(all.as_str()).chain(parts.iter().copied()).enumerate();
         let place = at(self, "position", "");
-        let lasts = lasts.map(|(part, value)| format!("        store({place}, {part}u, {value});"));
+        let lasts = lasts.map(|(part, value)| format!("store({place}, {part}u, {value});"));
         let identity = constant(scanner.element, "p.identity0");
         let mut filling = Filling::default()
             .when("along", along)
@@ -216,11 +223,11 @@ impl Emitter<'_> {
             .with("last", at(self, "last", ""))
             .with("other", at(self, "other", ""))
             .with("tile", tile)
-            .with("loads", loads.join("\n"))
-            .with("prefixes", prefixes.join("\n"))
-            .with("results", results.collect::<Vec<_>>().join("\n"))
-            .with("lasts", lasts.collect::<Vec<_>>().join("\n"))
-            .with("stores", stores.join("\n"))
+            .with_lines("loads", loads)
+            .with_lines("prefixes", prefixes)
+            .with_lines("results", results)
+            .with_lines("lasts", lasts)
+            .with_lines("stores", stores)
             .with("vector", vector);
         for (name, four) in ["values0", "values1", "values2", "values3"].into_iter().zip(values.chunks(LANES))
         {

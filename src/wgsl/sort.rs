@@ -7,7 +7,7 @@ use crate::ir::KeyKind;
 use crate::plan::Sorter;
 
 /// The lines that load the words of an element, and its index.
-fn load(sorter: &Sorter, [values, indices]: [&str; 2], [values_too, index_too]: [bool; 2]) -> String {
+fn load(sorter: &Sorter, [values, indices]: [&str; 2], [values_too, index_too]: [bool; 2]) -> Vec<String> {
     let mut lines = vec!["let at = first + k;".to_string()];
     match sorter.words {
         _ if !values_too => {}
@@ -25,11 +25,11 @@ fn load(sorter: &Sorter, [values, indices]: [&str; 2], [values_too, index_too]: 
         true => lines.push(format!("let index = {indices}[at];")),
         false => lines.push("let index = p.start + before + k;".into()),
     }
-    lines.iter().map(|line| format!("        {line}")).collect::<Vec<_>>().join("\n")
+    lines
 }
 
 /// The lines that store an element at a place.
-fn store(sorter: &Sorter) -> String {
+fn store(sorter: &Sorter) -> Vec<String> {
     let moved = sorter.moved.unwrap_or_default();
     let mut lines = Vec::new();
     match sorter.words {
@@ -41,7 +41,7 @@ fn store(sorter: &Sorter) -> String {
         let result = if moved.values { "result1" } else { "result" };
         lines.push(format!("{result}[to] = {};", if moved.of_row { "index % p.row" } else { "index" }));
     }
-    lines.iter().map(|line| format!("            {line}")).collect::<Vec<_>>().join("\n")
+    lines
 }
 
 impl Emitter<'_> {
@@ -80,9 +80,9 @@ impl Emitter<'_> {
             .with("top", if words > 1 { "high" } else { "low" })
             .with("of", of)
             .with("parameters", of.replace(',', ": u32,") + ": u32")
-            .with("load_key", load(sorter, operands, [!by_row, by_row]))
-            .with("load_moved", load(sorter, operands, [moved.values, moved.indices]))
-            .with("store_moved", store(sorter))
+            .with_lines("load_key", load(sorter, operands, [!by_row, by_row]))
+            .with_lines("load_moved", load(sorter, operands, [moved.values, moved.indices]))
+            .with_lines("store_moved", store(sorter))
             .with("offsets", offsets)
             .fill(self.text, include_str!("../../shaders/kernels/sort.wgsl"))
     }
