@@ -75,8 +75,8 @@ pub(crate) mod rows {
     /// The longest rows along memory that are one stage of the CPU path.
     pub(crate) const LONGEST: usize = 4096;
 
-    /// The values of each invocation of a longer row of an adapter, which stay in registers. Softmax of rows of 16384 takes 622 us
-    /// on an H200 as one kernel and 1111 us as three, 1 GiB of f32.
+    /// On an adapter, the values of a row that an invocation keeps in registers. Softmax of rows of 16384 takes 622 us on
+    /// an H200 as one kernel and 1111 us as three, 1 GiB of f32.
     pub(crate) const VALUES: usize = 64;
 
     /// The longest rows across memory that are one stage: one invocation reads a whole row, and each of its elements is
@@ -172,15 +172,15 @@ pub(crate) mod contract {
     /// Invocations across a workgroup that shares nothing. Each vector of columns is read by all rows below it.
     pub(crate) const SIDE: u32 = 8;
 
-    /// The same for results of fewer vectors of columns.
+    /// Invocations across such a workgroup where the result has fewer vectors of columns than that.
     pub(crate) const FEWEST: u32 = 4;
 
     /// The most rows of an invocation, each a vector of columns. The sums of a chunk and of chunks take 32 registers, of
     /// 128.
     pub(crate) const ROWS: u32 = 4;
 
-    /// Rows or columns that share one load of an element of a factor.
-    pub(crate) const SHARED: usize = 64;
+    /// Rows or columns of a workgroup's tile, all of which share one load of an element of a factor.
+    pub(crate) const SHARED: usize = 16 * ROWS as usize;
 
     /// With fewer workgroups most of a large GPU is idle, so chunks are spread over more; and the number of chunks
     /// worth a pass of their own.

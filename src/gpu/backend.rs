@@ -19,6 +19,7 @@ use crate::ir::{
 };
 use crate::layout::Layout;
 use crate::plan::Target;
+use crate::tuning::contract::SHARED;
 
 /// The adapter behind a device, or the error that there is none.
 pub(crate) fn of(backend: Arc<dyn Backend>) -> Result<Arc<Gpu>> {
@@ -66,7 +67,7 @@ impl Backend for Gpu {
             operands: self.adapter.bindings.saturating_sub(1) as usize,
             row: 1,
             longest_row: self.adapter.longest_row(),
-            shared: crate::tuning::contract::SHARED,
+            shared: SHARED,
             whole: self.parts.cuts.whole(),
             by_key: false,
         }

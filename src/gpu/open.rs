@@ -21,8 +21,8 @@ use crate::plan::{Faults, Target};
 /// Operands of a test. Division by reciprocals is wrong for a third of all operands, so this many find it.
 const COUNT: usize = 1024;
 
-/// The environment variable with [`Target::set`]'s text for every adapter, or after a part of a name and a colon for the
-/// adapters of such a name.
+/// The environment variable that sets fields of [`Target`], as [`Target::set`] reads them. `roots=1` sets one for every
+/// adapter, `SwiftShader:roots=1` for adapters with that word in their names.
 const TARGET: &str = "ZEROSTRIDE_TARGET";
 
 /// Opens an adapter.

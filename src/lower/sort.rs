@@ -14,6 +14,7 @@ use crate::ir::{
 };
 use crate::layout::Layout;
 use crate::plan::{Counter, Moved, Plan, Run, Sorter};
+use crate::tuning::sort::BITS;
 
 /// What moves from pass to pass: values, or indices of elements.
 #[derive(Clone, Copy, Default)]
@@ -153,7 +154,7 @@ impl Lowering {
         // As few digits as possible, of equal size, each in one word.
         let of = |bits: u32, by_row: bool| {
             let word = bits.min(u32::BITS);
-            let width = word.div_ceil(word.div_ceil(crate::tuning::sort::BITS).max(1)).max(1);
+            let width = word.div_ceil(word.div_ceil(BITS).max(1)).max(1);
             (0..bits).step_by(width as usize).map(move |shift| Digit { shift, width, by_row })
         };
         let numbers = rows.row.map_or(0, |row| usize::BITS - (rows.length / row - 1).leading_zeros());

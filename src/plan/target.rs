@@ -43,8 +43,8 @@ faults! {
     halves,
     /// There is no f16, or conversions to it are not rounded to the nearest.
     half_rounding,
-    /// There are no 64-bit integers, whose product has the high word of one of 32 bits. RDNA2's compiler: a batch and a
-    /// channel added take 45 cycles a wave with them, 48 without.
+    /// There are no 64-bit integers. With them the high word of a product of u32 is one multiplication. RDNA2's compiler:
+    /// a batch and a channel added take 45 cycles a wave with them, 48 without.
     products,
     /// `fma` rounds its product.
     fma,

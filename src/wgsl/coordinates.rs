@@ -145,7 +145,7 @@ impl Emitter<'_> {
             step => line!(self.text, "    let c{rows}{first} = ({row}) * {step}u;"),
         }
         line!(self.text, "    if ((first >= p.len{inner}) | (c{rows}{first} >= p.len{rows})) {{ return; }}");
-        // An invocation has all rows, so none lies past the end.
+        // An invocation that has several rows has all of them, so the minimum changes none.
         for vector in 1..kernel.rows() {
             let own = self.suffix(vector);
             line!(self.text, "    let c{rows}{own} = min(c{rows}{first} + {vector}u, p.len{rows} - 1u);");

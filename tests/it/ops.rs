@@ -179,6 +179,10 @@ fn lacks<T: Samples>(device: &Device) -> bool {
 fn sweep<T: Samples, R: Samples>(operations: &[Operation]) -> Vec<String> {
     const TOGETHER: usize = 4;
     let mut wrong = Vec::new();
+    assert!(
+        operations.iter().all(|op| (1..=3).contains(&op.arity)),
+        "an operation of another arity is left out"
+    );
     for arity in 1..=3 {
         let own: Vec<&Operation> = operations.iter().filter(|op| op.arity == arity).collect();
         let lists = operands::<T>(arity);
