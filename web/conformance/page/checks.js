@@ -51,6 +51,9 @@ worker.onmessage = ({ data }) => say(data);
 const devices = asked.get('devices') ?? 'webgpu,cpu', files = asked.get('files') ?? 'shapes,values,reductions,joining,products,pools';
 // Of the cases one part of so many.
 const [part, parts] = (asked.get('part') ?? '0/1').split('/').map(Number);
-// Of reductions on WebGPU one of so many, as a software driver's compiler takes seconds for a scan; `each=1` takes all.
-const each = Number(asked.get('each') ?? 5);
+// A software driver takes one of so many reductions, since its compiler takes seconds for a scan; `each=1` takes all, as a GPU
+// does.
+const adapter = await navigator.gpu?.requestAdapter();
+const isSoftware = adapter?.info.isFallbackAdapter ?? adapter?.isFallbackAdapter;
+const each = isSoftware ? Number(asked.get('each') ?? 5) : 1;
 worker.postMessage({ devices: devices.split(',').filter(Boolean), files: files.split(','), part, parts, each });
