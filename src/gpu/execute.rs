@@ -41,7 +41,7 @@ pub(super) fn run(
     let is_own =
         |ready: &&Ready| ready.parts.as_ptr() == Arc::as_ptr(&gpu.parts) && ready.math == gpu.adapter.math;
     if is_new && let Some(ready) = schedule.ready.get::<Ready>().filter(is_own) {
-        return execute(gpu, &ready.work, |slot| &ready.operands[slot], |_| None);
+        return execute(gpu, &ready.work, &|slot| &ready.operands[slot], &|_| None);
     }
     // A tensor without memory would take more kernels than a list has.
     let new = schedule.stages.iter().chain(is_new.then_some(&schedule.last));
@@ -56,7 +56,7 @@ pub(super) fn run(
         compiled.push(gpu.pipeline(&dispatch.plan.kernel)?);
     }
     let work = Work { commands, compiled: compiled.iter().map(Arc::downgrade).collect() };
-    let results = execute(gpu, &work, |slot| &operands[slot], |_| None)?;
+    let results = execute(gpu, &work, &|slot| &operands[slot], &|_| None)?;
     if let Some((print, leaves)) = known {
         gpu.plans.keep(print, || CachedPlan::new(leaves, work, &operands));
     } else if let Some(schedule) = again {
@@ -72,7 +72,7 @@ pub(super) fn run_known(gpu: &Arc<Gpu>, print: &Fingerprint, leaves: &Leaves<'_>
     let plan = gpu.plans.find(print)?;
     let operand = |slot: usize| leaves.storages[plan.operands[slot]];
     let words = |dispatch: usize| (!plan.constants.is_empty()).then(|| plan.words(dispatch, leaves));
-    Some(execute(gpu, &plan.work, operand, words))
+    Some(execute(gpu, &plan.work, &operand, &words))
 }
 
 /// The commands of a schedule, and their operands.
@@ -112,8 +112,8 @@ pub(super) fn is_compiled(gpu: &Arc<Gpu>, schedule: &Schedule) -> Result<bool> {
 fn execute<'a>(
     gpu: &Arc<Gpu>,
     work: &Work,
-    operand: impl Fn(usize) -> &'a Storage,
-    words: impl Fn(usize) -> Option<Words>,
+    operand: &dyn Fn(usize) -> &'a Storage,
+    words: &dyn Fn(usize) -> Option<Words>,
 ) -> Result<Results> {
     let commands = &work.commands;
     let mut written: SmallVec<[usize; 2]> = SmallVec::new();
