@@ -86,7 +86,8 @@ mod x86 {
     #[cfg(test)]
     pub(crate) static AS_OLD: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
-    #[inline]
+    // Inlined into each loop, it would be compiled a thousand times.
+    #[inline(never)]
     fn width() -> Width {
         #[cfg(test)]
         if AS_OLD.load(std::sync::atomic::Ordering::Relaxed) {

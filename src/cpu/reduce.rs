@@ -24,12 +24,10 @@ vectors! {
 
     matrices as Matrices<T, L, S>(shape: [usize; 3], x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
         let [rows, columns, pitch] = shape;
-        let accumulators = ACCUMULATORS.min(L * S);
-        if pitch != columns {
-            return matrix::<T>(accumulators, rows, pitch, x, buffer, out, &f);
+        let elements = if pitch == columns { rows * columns } else { x.len() };
+        for (x, out) in x.chunks(elements).zip(out.chunks_exact_mut(columns)) {
+            matrix::<T>(ACCUMULATORS.min(L * S), rows, pitch, x, buffer, out, &f);
         }
-        let matrices = x.chunks_exact(rows * columns).zip(out.chunks_exact_mut(columns));
-        matrices.for_each(|(x, out)| matrix::<T>(accumulators, rows, pitch, x, buffer, out, &f));
     }
 }
 
@@ -137,21 +135,32 @@ fn matrix<T: Pod>(
         turns(x, rows, pitch, columns, to, f);
         (x, pitch, rows, buffer) = (to, columns, count, after);
     }
-    while rows > 4 {
-        rows /= 4;
-        let (to, after) = buffer.split_at_mut(rows * columns);
-        pass::<T, 4>(x, rows, pitch, columns, to, f);
-        (x, pitch, buffer) = (to, columns, after);
+    if rows == 1 {
+        return out.copy_from_slice(&x[..columns]);
     }
-    match rows {
-        4 => pass::<T, 4>(x, 1, pitch, columns, out, f),
-        2 => pass::<T, 2>(x, 1, pitch, columns, out, f),
-        _ => out.copy_from_slice(&x[..columns]),
+    let mut out = Some(out);
+    while rows > 1 {
+        let by_four = rows > 2;
+        rows /= if by_four { 4 } else { 2 };
+        let (to, after) = match out.take_if(|_| rows == 1) {
+            Some(out) => (out, buffer),
+            None => buffer.split_at_mut(rows * columns),
+        };
+        buffer = after;
+        if by_four {
+            pass::<T, 4>(x, rows, pitch, columns, to, f);
+        } else {
+            pass::<T, 2>(x, rows, pitch, columns, to, f);
+        }
+        (x, pitch) = (to, columns);
     }
 }
 
 /// Bytes of a round through the accumulators from which on several rounds are read at once: a page.
 const FAR: usize = 4096;
+
+/// Rounds that are read at once. The first of a block's 64 is copied, and the others are nine times as many.
+const STREAMS: usize = 7;
 
 /// Adds rows to accumulators in rounds, a row to each. Several rounds are read at once: a processor prefetches each as
 /// a stream, and accumulators are loaded and stored once for all.
@@ -162,50 +171,32 @@ fn turns<T: Pod>(x: &[T], rows: usize, pitch: usize, columns: usize, to: &mut [T
     let (stretch, step) = if pitch == columns { (to.len(), turn) } else { (columns, pitch) };
     let is_far = turn * size_of::<T>() >= FAR;
     let mut done = 0;
-    while done < whole {
-        let x = &x[done * turn..];
-        done += match whole - done {
-            8.. if is_far => streams::<T, 8>(x, turn, step, stretch, done == 0, to, f),
-            4.. if is_far => streams::<T, 4>(x, turn, step, stretch, done == 0, to, f),
-            _ => streams::<T, 1>(x, turn, step, stretch, done == 0, to, f),
-        };
-    }
-    let rest = (rows - whole * accumulators) * columns;
-    for (k, to) in to[..rest].chunks_mut(stretch).enumerate() {
-        add(to, &x[whole * turn + k * step..][..to.len()], f);
+    while done * accumulators < rows {
+        let streams = if is_far && done > 0 && done + STREAMS <= whole { STREAMS } else { 1 };
+        let length = to.len().min((rows - done * accumulators) * columns);
+        for (k, to) in to[..length].chunks_mut(stretch).enumerate() {
+            let x = &x[done * turn + k * step..];
+            match (done, streams) {
+                (0, _) => to.copy_from_slice(&x[..to.len()]),
+                (_, 1) => add(to, &x[..to.len()], f),
+                _ => add_streams(x, turn, to, f),
+            }
+        }
+        done += streams;
     }
 }
 
-/// Adds `N` rounds to accumulators. The first rounds only store.
+/// Adds streams of elements, `turn` elements apart, to equally many.
 #[inline(always)]
-fn streams<T: Pod, const N: usize>(
-    x: &[T],
-    turn: usize,
-    step: usize,
-    stretch: usize,
-    is_first: bool,
-    to: &mut [T],
-    f: &impl Fn(T, T) -> T,
-) -> usize {
-    for (k, to) in to.chunks_exact_mut(stretch).enumerate() {
-        // Indices below one count, so that the loop vectorizes.
-        let count = to.len();
-        let rows: [&[T]; N] = std::array::from_fn(|n| &x[n * turn + k * step..][..count]);
-        if is_first {
-            for i in 0..count {
-                let mut all = rows[0][i];
-                rows[1..].iter().for_each(|row| all = f(all, row[i]));
-                to[i] = all;
-            }
-        } else {
-            for i in 0..count {
-                let mut all = to[i];
-                rows.iter().for_each(|row| all = f(all, row[i]));
-                to[i] = all;
-            }
-        }
+fn add_streams<T: Pod>(x: &[T], turn: usize, to: &mut [T], f: &impl Fn(T, T) -> T) {
+    // Indices below one count, so that the loop vectorizes.
+    let count = to.len();
+    let rows: [&[T]; STREAMS] = std::array::from_fn(|n| &x[n * turn..][..count]);
+    for i in 0..count {
+        let mut all = to[i];
+        rows.iter().for_each(|row| all = f(all, row[i]));
+        to[i] = all;
     }
-    N
 }
 
 /// Adds ranges of elements to equally long ones, one after another.

@@ -256,11 +256,9 @@ impl Connection {
         let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation];
         // Held until the buffer is dropped.
         let _entered = self.gate.enter();
-        let (buffer, Observed::Known(None)) =
-            self.observed(&filters, || self.device.create_buffer(&descriptor))
-        else {
-            return;
-        };
+        let mut buffer = None;
+        let observed = self.observed(&filters, &mut || buffer = Some(self.device.create_buffer(&descriptor)));
+        let (Observed::Known(None), Some(buffer)) = (observed, buffer) else { return };
         if buffer.get_mapped_range(..).is_err() {
             let _ = self.failures.lost.set("it no longer makes buffers".into());
         }
@@ -318,25 +316,37 @@ impl Connection {
         work: impl FnOnce() -> T,
         into_error: impl FnOnce(wgpu::Error) -> Error + Send + 'static,
     ) -> Result<(T, Fate)> {
-        #[cfg(test)]
-        if let Some(error) = self.waits.then(|| self.faults.next()).flatten() {
-            return Err(into_error(error));
-        }
+        // Little is compiled for each kind of work.
         let epoch = self.failures.epoch();
-        match self.observed(filters, work) {
-            (made, Observed::Known(None)) => Ok((made, Fate::default())),
-            (_, Observed::Known(Some(error))) => {
-                // A lost device refuses work before it reports its loss.
-                self.find_loss();
-                self.check_known_loss()?;
-                Err(into_error(error))
-            }
-            (made, Observed::Later(answers)) => {
-                #[cfg(test)]
-                let answers = self.faults.after(answers);
+        let (mut work, mut made) = (Some(work), None);
+        let observed = self.watched(filters, &mut || made = work.take().map(|work| work()))?;
+        match (observed, made) {
+            (Observed::Known(None), Some(made)) => Ok((made, Fate::default())),
+            (Observed::Later(answers), Some(made)) => {
                 Ok((made, self.failures.expect(answers, epoch, Box::new(into_error))))
             }
+            (Observed::Known(Some(error)), _) => Err(into_error(error)),
+            (_, None) => Err(Error::new(ErrorKind::Kernel, "work that was not done")),
         }
+    }
+
+    /// Does `work`, unless a test wants an error in its place, and tells the loss of the device from its errors.
+    fn watched(&self, filters: &[wgpu::ErrorFilter], work: &mut dyn FnMut()) -> Result<Observed> {
+        #[cfg(test)]
+        if let Some(error) = self.waits.then(|| self.faults.next()).flatten() {
+            return Ok(Observed::Known(Some(error)));
+        }
+        let observed = self.observed(filters, work);
+        if let Observed::Known(Some(_)) = observed {
+            // A lost device refuses work before it reports its loss.
+            self.find_loss();
+            self.check_known_loss()?;
+        }
+        #[cfg(test)]
+        if let Observed::Later(answers) = observed {
+            return Ok(Observed::Later(self.faults.after(answers)));
+        }
+        Ok(observed)
     }
 
     /// The same for errors of all kinds, which name the request.
@@ -345,17 +355,17 @@ impl Connection {
         self.scoped(&ALL, work, move |error| refused(&name, what, &error))
     }
 
-    fn observed<T>(&self, filters: &[wgpu::ErrorFilter], work: impl FnOnce() -> T) -> (T, Observed) {
+    fn observed(&self, filters: &[wgpu::ErrorFilter], work: &mut dyn FnMut()) -> Observed {
         let _entered = self.gate.enter();
         let scopes: SmallVec<[_; 3]> =
             filters.iter().map(|&filter| (filter, self.device.push_error_scope(filter))).collect();
-        let made = work();
+        work();
         // Scopes end in reverse order, all of them.
         let scopes = scopes.into_iter().rev();
         if self.waits {
             // Natively the promise is ready.
             let first = scopes.fold(None, |first, (_, scope)| first.or(pollster::block_on(scope.pop())));
-            return (made, Observed::Known(first));
+            return Observed::Known(first);
         }
         let mut answers: Vec<Answer> = Vec::with_capacity(filters.len());
         for (filter, scope) in scopes {
@@ -366,7 +376,7 @@ impl Connection {
                 answers.push(Box::pin(answer));
             }
         }
-        (made, Observed::Later(answers))
+        Observed::Later(answers)
     }
 
     /// Polls the device, and lets wgpu call back.
