@@ -86,7 +86,7 @@ mod x86 {
     #[cfg(test)]
     pub(crate) static AS_OLD: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
-    // Inlined into each loop, it would be compiled a thousand times.
+    // A call, since an inlined copy would be compiled for each of some 700 loops.
     #[inline(never)]
     fn width() -> Width {
         #[cfg(test)]

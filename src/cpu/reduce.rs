@@ -159,11 +159,11 @@ fn matrix<T: Pod>(
 /// Bytes of a round through the accumulators from which on several rounds are read at once: a page.
 const FAR: usize = 4096;
 
-/// Rounds that are read at once. The first of a block's 64 is copied, and the others are nine times as many.
+/// Rounds that are read at once. Of a block's 16 the first is copied, two times seven follow, and one is alone.
 const STREAMS: usize = 7;
 
-/// Adds rows to accumulators in rounds, a row to each. Several rounds are read at once: a processor prefetches each as
-/// a stream, and accumulators are loaded and stored once for all.
+/// Adds rows to accumulators in rounds, a row to each. The first round is copied. Of the others several are read at once:
+/// a processor prefetches each as a stream, and accumulators are loaded and stored once for all.
 #[inline(always)]
 fn turns<T: Pod>(x: &[T], rows: usize, pitch: usize, columns: usize, to: &mut [T], f: &impl Fn(T, T) -> T) {
     let accumulators = to.len() / columns;

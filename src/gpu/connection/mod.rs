@@ -11,7 +11,7 @@ use self::buffers::{Sure, buffer_of};
 use super::adapters::{self, Found};
 use super::drivers::{self, Driver};
 use super::failures::{Answer, Failures, Fate};
-use super::lock::{Gate, Gated};
+use super::lock::{Entered, Gate, Gated};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::limits::Limits;
@@ -63,6 +63,12 @@ impl Drop for Connection {
             self.device.destroy();
         }
     }
+}
+
+/// Kinds of errors that are watched for, with the gate held until they are known.
+struct Scopes {
+    scopes: SmallVec<[(wgpu::ErrorFilter, wgpu::ErrorScopeGuard); 3]>,
+    _entered: Entered,
 }
 
 /// The errors of some calls.
@@ -256,9 +262,9 @@ impl Connection {
         let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation];
         // Held until the buffer is dropped.
         let _entered = self.gate.enter();
-        let mut buffer = None;
-        let observed = self.observed(&filters, &mut || buffer = Some(self.device.create_buffer(&descriptor)));
-        let (Observed::Known(None), Some(buffer)) = (observed, buffer) else { return };
+        let scopes = self.watch(&filters);
+        let buffer = self.device.create_buffer(&descriptor);
+        let Observed::Known(None) = self.observed(scopes) else { return };
         if buffer.get_mapped_range(..).is_err() {
             let _ = self.failures.lost.set("it no longer makes buffers".into());
         }
@@ -316,37 +322,27 @@ impl Connection {
         work: impl FnOnce() -> T,
         into_error: impl FnOnce(wgpu::Error) -> Error + Send + 'static,
     ) -> Result<(T, Fate)> {
-        // Little is compiled for each kind of work.
-        let epoch = self.failures.epoch();
-        let (mut work, mut made) = (Some(work), None);
-        let observed = self.watched(filters, &mut || made = work.take().map(|work| work()))?;
-        match (observed, made) {
-            (Observed::Known(None), Some(made)) => Ok((made, Fate::default())),
-            (Observed::Later(answers), Some(made)) => {
-                Ok((made, self.failures.expect(answers, epoch, Box::new(into_error))))
-            }
-            (Observed::Known(Some(error)), _) => Err(into_error(error)),
-            (_, None) => Err(Error::new(ErrorKind::Kernel, "work that was not done")),
-        }
-    }
-
-    /// Does `work`, unless a test wants an error in its place, and tells the loss of the device from its errors.
-    fn watched(&self, filters: &[wgpu::ErrorFilter], work: &mut dyn FnMut()) -> Result<Observed> {
         #[cfg(test)]
         if let Some(error) = self.waits.then(|| self.faults.next()).flatten() {
-            return Ok(Observed::Known(Some(error)));
+            return Err(into_error(error));
         }
-        let observed = self.observed(filters, work);
-        if let Observed::Known(Some(_)) = observed {
-            // A lost device refuses work before it reports its loss.
-            self.find_loss();
-            self.check_known_loss()?;
+        let epoch = self.failures.epoch();
+        let scopes = self.watch(filters);
+        let made = work();
+        match self.observed(scopes) {
+            Observed::Known(None) => Ok((made, Fate::default())),
+            Observed::Known(Some(error)) => {
+                // A lost device refuses work before it reports its loss.
+                self.find_loss();
+                self.check_known_loss()?;
+                Err(into_error(error))
+            }
+            Observed::Later(answers) => {
+                #[cfg(test)]
+                let answers = self.faults.after(answers);
+                Ok((made, self.failures.expect(answers, epoch, Box::new(into_error))))
+            }
         }
-        #[cfg(test)]
-        if let Observed::Later(answers) = observed {
-            return Ok(Observed::Later(self.faults.after(answers)));
-        }
-        Ok(observed)
     }
 
     /// The same for errors of all kinds, which name the request.
@@ -355,19 +351,23 @@ impl Connection {
         self.scoped(&ALL, work, move |error| refused(&name, what, &error))
     }
 
-    fn observed(&self, filters: &[wgpu::ErrorFilter], work: &mut dyn FnMut()) -> Observed {
-        let _entered = self.gate.enter();
-        let scopes: SmallVec<[_; 3]> =
-            filters.iter().map(|&filter| (filter, self.device.push_error_scope(filter))).collect();
-        work();
+    /// Begins to watch for errors of these kinds.
+    fn watch(&self, filters: &[wgpu::ErrorFilter]) -> Scopes {
+        let entered = self.gate.enter();
+        let scopes = filters.iter().map(|&filter| (filter, self.device.push_error_scope(filter))).collect();
+        Scopes { scopes, _entered: entered }
+    }
+
+    /// The errors of the calls since `watch`.
+    fn observed(&self, watched: Scopes) -> Observed {
         // Scopes end in reverse order, all of them.
-        let scopes = scopes.into_iter().rev();
+        let scopes = watched.scopes.into_iter().rev();
         if self.waits {
             // Natively the promise is ready.
             let first = scopes.fold(None, |first, (_, scope)| first.or(pollster::block_on(scope.pop())));
             return Observed::Known(first);
         }
-        let mut answers: Vec<Answer> = Vec::with_capacity(filters.len());
+        let mut answers: Vec<Answer> = Vec::with_capacity(ALL.len());
         for (filter, scope) in scopes {
             let answer = scope.pop();
             // wgpu 30 panics when a browser reports an internal error (`Error::from_js`). So a missing pipeline is
