@@ -13,21 +13,21 @@ fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
     var rest = y;
     for (var i = 2; i < STIRLING_FROM_f32; i += 1) {
         let above = (rest >= vec4<f32>(2.5)) & shifts;
-        rest = select(rest, rest - 1.0, above);
-        product = select(product, product * rest, above);
+        rest = select(rest, opaque_f32(rest - 1.0), above);
+        product = select(product, times_f32(product, rest), above);
     }
     // lgamma(2 + t), and the shift from there.
-    let t = select(select(select(rest - 2.0, y - 1.0, near_one), y, low), vec4<f32>(0.0), large);
-    let around = t * (ONE_LESS_EULER_f32 + t * lgamma_tail_f32(t));
-    let logarithm = log_f32(select(select(product, y * (1.0 + y), low), y, large));
+    let t = opaque_f32(select(select(select(rest - 2.0, y - 1.0, near_one), y, low), vec4<f32>(0.0), large));
+    let around = times_f32(t, ONE_LESS_EULER_f32 + times_f32(t, lgamma_tail_f32(t)));
+    let logarithm = opaque_f32(log_f32(select(select(product, times_f32(y, opaque_f32(1.0 + y)), low), y, large)));
     let shifted = around + select(logarithm, -logarithm, low);
-    let inverse = 1.0 / y;
-    let series = (y - 0.5) * (logarithm - 1.0) + (0.4189385332046727 + inverse * stirling_tail_f32(inverse * inverse));
-    let positive = select(select(shifted, around - log1p_f32(t), near_one), series, large);
+    let inverse = quotient_f32(vec4(1.0), y);
+    let series = opaque_f32(times_f32(y - 0.5, opaque_f32(logarithm - 1.0)) + opaque_f32(0.4189385332046727 + times_f32(inverse, stirling_tail_f32(times_f32(inverse, inverse)))));
+    let positive = select(select(shifted, around - opaque_f32(log1p_f32(t)), near_one), series, large);
 
     let r = y - whole_f32(y);
-    let divisor = select(y, y * product, shifts) * abs(sin_of_quarter_f32(PI_f32 * r));
-    let reflected = log_f32(PI_f32 / divisor) - select(positive, around, shifts);
+    let divisor = times_f32(select(y, times_f32(y, product), shifts), abs(sin_of_quarter_f32(times_f32(vec4(PI_f32), r))));
+    let reflected = opaque_f32(log_f32(quotient_f32(vec4(PI_f32), divisor))) - opaque_f32(select(positive, around, shifts));
     let integer = (r == vec4<f32>(0.0)) | is_inf_f32(x);
     let negative = select(reflected, inf_f32(vec4<f32>(1.0)), integer);
     let below = (x < vec4<f32>(0.0)) & (y >= vec4<f32>(ROUNDED_f32));
@@ -37,20 +37,20 @@ fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
 // The derivative of lgamma: by its asymptotic series, shifted by digamma(x + 1) = digamma(x) + 1 / x,
 // and below 0 by digamma(1 - x) - digamma(x) = pi / tan(pi x).
 fn digamma_f32(x: vec4<f32>) -> vec4<f32> {
-    var z = select(x, 1.0 - x, x < vec4<f32>(0.0));
+    var z = select(x, opaque_f32(1.0 - x), x < vec4<f32>(0.0));
     // The first term may be large, so it is added last.
     let begins = z < vec4<f32>(f32(DIGAMMA_FROM_f32));
-    let first = select(vec4<f32>(0.0), 1.0 / z, begins);
-    z = select(z, z + 1.0, begins);
+    let first = select(vec4<f32>(0.0), quotient_f32(vec4(1.0), z), begins);
+    z = select(z, opaque_f32(z + 1.0), begins);
     var sum = vec4<f32>(0.0);
     for (var i = 1; i < DIGAMMA_FROM_f32; i += 1) {
         let below = z < vec4<f32>(f32(DIGAMMA_FROM_f32));
-        sum = select(sum, sum - 1.0 / z, below);
-        z = select(z, z + 1.0, below);
+        sum = select(sum, opaque_f32(sum - quotient_f32(vec4(1.0), z)), below);
+        z = select(z, opaque_f32(z + 1.0), below);
     }
-    let positive = ((log_f32(z) - 0.5 / z - digamma_tail_f32(1.0 / (z * z))) + sum) - first;
+    let positive = opaque_f32(opaque_f32(opaque_f32(opaque_f32(opaque_f32(log_f32(z)) - quotient_f32(vec4(0.5), z)) - digamma_tail_f32(quotient_f32(vec4(1.0), times_f32(z, z)))) + sum) - first);
     let r = x - whole_f32(x);
-    let reflected = positive - PI_f32 / tan_of_quarter_f32(PI_f32 * r);
+    let reflected = positive - quotient_f32(vec4(PI_f32), tan_of_quarter_f32(times_f32(vec4(PI_f32), r)));
     let undefined = (r == vec4<f32>(0.0)) | is_inf_f32(x);
     let negative = select(reflected, nan_f32(x), undefined);
     let value = select(positive, negative, x < vec4<f32>(0.0));

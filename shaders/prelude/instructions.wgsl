@@ -60,13 +60,27 @@ fn fma_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
     return opaque_f32(fma(behind_f32(a, 1u), behind_f32(b, 2u), behind_f32(c, 3u)));
 }
 
+// For adapters that keep an fma whole. The addend is -0, and no compiler knows it.
+fn times_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return fma(a, b, vec4<f32>(bitcast<f32>(p.zero | SIGN_f32)));
+}
+
 // For adapters whose division rounds to the nearest float.
 fn quotient_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    return a / b;
+    return opaque_f32(a / b);
 }
 
 fn quotient_f64(a: vec4<f64>, b: vec4<f64>) -> vec4<f64> {
-    return a / b;
+    return opaque_f64(a / b);
+}
+
+// For adapters whose square root rounds to the nearest float.
+fn root_f32(x: vec4<f32>) -> vec4<f32> {
+    return opaque_f32(sqrt(x));
+}
+
+fn root_f64(x: vec4<f64>) -> vec4<f64> {
+    return opaque_f64(sqrt(x));
 }
 
 // For adapters whose builtins see every fraction.

@@ -54,6 +54,11 @@ fn quotient_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return div_nearest_f32(a, b);
 }
 
+// The square root that other functions use.
+fn root_f32(x: vec4<f32>) -> vec4<f32> {
+    return sqrt_nearest_f32(x);
+}
+
 fn sqrt_nearest_f32(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     let m = (bits & vec4<u32>(FRACTION_f32)) | vec4<u32>(LEAST_f32);

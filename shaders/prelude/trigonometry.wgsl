@@ -2,6 +2,14 @@
 // If an angle is infinite or NaN, r is NaN. Arcsine and arctangent follow FreeBSD's msun. Reductions, constants and
 // polynomials are in f32/ and f64/.
 
+fn to_degrees_f32(x: vec4<f32>) -> vec4<f32> {
+    return times_f32(x, vec4(DEGREES_f32));
+}
+
+fn to_radians_f32(x: vec4<f32>) -> vec4<f32> {
+    return times_f32(x, vec4(RADIANS_f32));
+}
+
 // The value of an odd function, from its value for the magnitude.
 fn with_sign_f32(value: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(value) ^ (bits_f32(x) & vec4<u32>(SIGN_f32)));
@@ -21,12 +29,16 @@ fn tan_f32(x: vec4<f32>) -> vec4<f32> {
 
 // Sine of x, from its reduced magnitude.
 fn tan_of_reduced_f32(reduced: Reduced_f32, x: vec4<f32>) -> vec4<f32> {
-    return with_sign_f32(sine_of_reduced_f32(reduced) / sine_of_reduced_f32(turned_f32(reduced)), x);
+    return with_sign_f32(quotient_f32(sine_of_reduced_f32(reduced), sine_of_reduced_f32(turned_f32(reduced))), x);
 }
 
 // The same for an angle of at most pi/2. The reduction of a large angle takes long to compile.
 fn sin_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
     return with_sign_f32(sine_of_reduced_f32(reduce_small_f32(abs(x))), x);
+}
+
+fn cos_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
+    return sine_of_reduced_f32(turned_f32(reduce_small_f32(abs(x))));
 }
 
 fn tan_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
@@ -40,19 +52,19 @@ struct Arcsine_f32 {
 }
 
 fn arcsine_of_root_f32(z: vec4<f32>) -> Arcsine_f32 {
-    let s = sqrt(z);
+    let s = root_f32(z);
     let high = cut_f32(s);
-    let c = (z - high * high) / max(s + high, vec4<f32>(1.0e-30));
-    return Arcsine_f32(high, asin_tail_f32(z) * s + c);
+    let c = quotient_f32(z - times_f32(high, high), max(s + high, vec4<f32>(1.0e-30)));
+    return Arcsine_f32(high, opaque_f32(times_f32(asin_tail_f32(z), s) + c));
 }
 
 fn asin_f32(x: vec4<f32>) -> vec4<f32> {
     let magnitude = abs(x);
-    let small = x + x * asin_tail_f32(min(magnitude * magnitude, vec4<f32>(0.25)));
+    let small = x + times_f32(x, asin_tail_f32(min(times_f32(magnitude, magnitude), vec4<f32>(0.25))));
     let root = arcsine_of_root_f32(0.5 * (1.0 - min(magnitude, vec4<f32>(1.0))));
     // pi/2 - 2 (high + low), begun at pi/4 so that nothing cancels early.
-    let rest = 2.0 * root.low - HALF_PI_LOW_f32;
-    let large = QUARTER_PI_f32 - (rest - opaque_f32(QUARTER_PI_f32 - 2.0 * root.high));
+    let rest = opaque_f32(2.0 * root.low - HALF_PI_LOW_f32);
+    let large = QUARTER_PI_f32 - opaque_f32(rest - opaque_f32(QUARTER_PI_f32 - 2.0 * root.high));
     let value = select(small, copysign_f32(large, x), magnitude >= vec4<f32>(0.5));
     let tiny = magnitude < vec4<f32>(TINY_ANGLE_f32);
     return select(select(value, x, tiny), nan_f32(x), (magnitude > vec4<f32>(1.0)) | is_nan_f32(x));
@@ -60,11 +72,11 @@ fn asin_f32(x: vec4<f32>) -> vec4<f32> {
 
 fn acos_f32(x: vec4<f32>) -> vec4<f32> {
     let magnitude = abs(x);
-    let z = min(magnitude * magnitude, vec4<f32>(0.25));
-    let middle = ACOS_f32 - (x - (ACOS_LOW_f32 - x * asin_tail_f32(z)));
+    let z = min(times_f32(magnitude, magnitude), vec4<f32>(0.25));
+    let middle = ACOS_f32 - opaque_f32(x - opaque_f32(ACOS_LOW_f32 - times_f32(x, asin_tail_f32(z))));
     let root = arcsine_of_root_f32(0.5 * (1.0 - min(magnitude, vec4<f32>(1.0))));
     let right = 2.0 * (root.high + root.low);
-    let left = 2.0 * (ACOS_f32 - (root.high + (root.low - ACOS_LOW_f32)));
+    let left = 2.0 * (ACOS_f32 - opaque_f32(root.high + opaque_f32(root.low - ACOS_LOW_f32)));
     let outer = select(right, left, x < vec4<f32>(0.0));
     let value = select(middle, outer, magnitude >= vec4<f32>(0.5));
     return select(value, nan_f32(x), (magnitude > vec4<f32>(1.0)) | is_nan_f32(x));
@@ -82,8 +94,8 @@ fn atan2_f32(y: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
     let infinite = vec4<u32>(INFINITE_f32);
     let both = ((ay == infinite) & (ax == infinite));
     let ratio = select(quotient_f32(abs(y), abs(x)), vec4<f32>(1.0), both);
-    let first = select(atan_positive_f32(ratio), vec4<f32>(0.0), ay == vec4<u32>(0));
+    let first = select(opaque_f32(atan_positive_f32(ratio)), vec4<f32>(0.0), ay == vec4<u32>(0));
     let left = signbit_f32(x);
-    let turned = select(first, PI_f32 - (first - PI_LOW_f32), left);
+    let turned = select(first, PI_f32 - opaque_f32(first - PI_LOW_f32), left);
     return select(copysign_f32(turned, y), nan_f32(x), (ay > infinite) | (ax > infinite));
 }

@@ -113,7 +113,19 @@ impl<'a, M: Pod> Parts<'a, M> {
 
 /// Loops over a tile by vectors; if their arithmetic is `COSTLY`, by the processor's widest.
 macro_rules! maps {
-    ($($map:ident $loop:ident ($($arg:ident: $t:ident $i:literal),+);)*) => {$(
+    ($($map:ident $loop:ident $apply:ident ($($arg:ident: $t:ident $i:literal),+);)*) => {$(
+        /// What a loop computes. Closures cannot be told to be inlined, and a large one is not, so its loop has no vectors.
+        pub(super) trait $apply<$($t,)+ R> {
+            fn apply(&self, $($arg: $t),+) -> R;
+        }
+
+        impl<$($t,)+ R, F: Fn($($t),+) -> R> $apply<$($t,)+ R> for F {
+            #[inline(always)]
+            fn apply(&self, $($arg: $t),+) -> R {
+                self($($arg),+)
+            }
+        }
+
         struct $loop<'a, $($t: Lane,)+ R: Lane, F> {
             $($arg: Parts<'a, $t::Raw>,)+
             out: &'a mut [R::Raw],
@@ -122,13 +134,13 @@ macro_rules! maps {
 
         impl<$($t: Lane,)+ R: Lane, F> Loop for $loop<'_, $($t,)+ R, F>
         where
-            F: Fn($($t::Value),+) -> R::Value,
+            F: $apply<$($t::Value,)+ R::Value>,
         {
             #[cfg(target_arch = "x86_64")]
             fn run_old(self) {
-                let Self { $($arg,)+ out, f } = self;
-                let f: &dyn Fn($($t::Value),+) -> R::Value = &f;
-                crate::vectors::run_shared($loop::<$($t,)+ R, _> { $($arg,)+ out, f });
+                let f = self.f;
+                let f: &dyn Fn($($t::Value),+) -> R::Value = &|$($arg),+| f.apply($($arg),+);
+                crate::vectors::run_shared($loop::<$($t,)+ R, _> { $($arg: self.$arg,)+ out: self.out, f });
             }
 
             #[inline(always)]
@@ -140,7 +152,7 @@ macro_rules! maps {
                     let count = out.len();
                     $(let $arg = &self.$arg.take(count)[..count];)+
                     for i in 0..count {
-                        out[i] = R::put((self.f)($($t::get($arg[i])),+));
+                        out[i] = R::put(self.f.apply($($t::get($arg[i])),+));
                     }
                 }
             }
@@ -149,7 +161,7 @@ macro_rules! maps {
         pub(super) fn $map<$($t: Lane,)+ R: Lane, const COSTLY: bool>(
             args: &[&[u8]],
             out: &mut [u8],
-            f: impl Fn($($t::Value),+) -> R::Value,
+            f: impl $apply<$($t::Value,)+ R::Value>,
         ) where
             Vectors<COSTLY>: Dispatch,
         {
@@ -160,9 +172,9 @@ macro_rules! maps {
     )*};
 }
 maps! {
-    map1 Map1(a: A 0);
-    map2 Map2(a: A 0, b: B 1);
-    map3 Map3(a: A 0, b: B 1, c: C 2);
+    map1 Map1 Apply1(a: A 0);
+    map2 Map2 Apply2(a: A 0, b: B 1);
+    map3 Map3 Apply3(a: A 0, b: B 1, c: C 2);
 }
 
 /// A loop over a tile. Every argument has as many elements as the result, or a part of equal ones.
@@ -211,10 +223,17 @@ macro_rules! row {
     };
     (@map f32 T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {{
         row!(@call f32 f32 { is_costly(Op::$op) } $arity $args, $out, $cpu);
-        if let Some(far) = beyond_turns(Op::$op) {
+        row!(@far f32 $args, $out, $op)
+    }};
+    (@map f64 T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {{
+        row!(@call f64 f64 false $arity $args, $out, $cpu);
+        row!(@far f64 $args, $out, $op)
+    }};
+    (@far $t:ident $args:expr, $out:expr, $op:ident) => {
+        if let Some(far) = beyond_near::<$t>(Op::$op) {
             far_angles(far, $args, $out);
         }
-    }};
+    };
     (@map $t:ident T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
         row!(@call $t $t false $arity $args, $out, $cpu)
     };
@@ -222,38 +241,49 @@ macro_rules! row {
         row!(@call $t bool false $arity $args, $out, $cpu)
     };
     (@call $t:ident $r:ident $costly:tt ($a:ident) $args:expr, $out:expr, $cpu:expr) => {
-        map1::<$t, $r, $costly>($args, $out, $cpu)
+        map1::<$t, $r, $costly>($args, $out, row!(@apply $t $r Apply1 (a: V) $cpu))
     };
     (@call $t:ident $r:ident $costly:tt ($a:ident, $b:ident) $args:expr, $out:expr, $cpu:expr) => {
-        map2::<$t, $t, $r, $costly>($args, $out, $cpu)
+        map2::<$t, $t, $r, $costly>($args, $out, row!(@apply $t $r Apply2 (a: V, b: V) $cpu))
     };
     (@call $t:ident $r:ident $costly:tt ($a:ident, $b:ident, $c:ident) $args:expr, $out:expr, $cpu:expr) => {
-        map3::<$t, $t, $t, $r, $costly>($args, $out, $cpu)
+        map3::<$t, $t, $t, $r, $costly>($args, $out, row!(@apply $t $r Apply3 (a: V, b: V, c: V) $cpu))
     };
+    (@apply $t:ident $r:ident $apply:ident ($($arg:ident: $v:ident),+) $cpu:expr) => {{
+        type V = <$t as Lane>::Value;
+        type R = <$r as Lane>::Value;
+        struct Own;
+        impl $apply<$($v,)+ R> for Own {
+            #[inline(always)]
+            fn apply(&self, $($arg: $v),+) -> R {
+                let f: fn($($v),+) -> R = $cpu;
+                f($($arg),+)
+            }
+        }
+        Own
+    }};
 }
 for_each_op!(table);
 
-/// The function for angles beyond [`math::TURNS`], if the vectorized one does not reduce them.
-const fn beyond_turns(op: Op) -> Option<fn(f64) -> f64> {
+/// The function for angles beyond [`math::Function::NEAR`], if the vectorized one does not reduce them.
+const fn beyond_near<T: math::Function>(op: Op) -> Option<fn(T) -> T> {
     match op {
-        Op::Sin => Some(f64::sin),
-        Op::Cos => Some(f64::cos),
-        Op::Tan => Some(f64::tan),
+        Op::Sin => Some(T::far_sin),
+        Op::Cos => Some(T::far_cos),
+        Op::Tan => Some(T::far_tan),
         _ => None,
     }
 }
 
-/// Computes angles beyond [`math::TURNS`] again. Few programs have any, and a loop with a branch for them would not
-/// vectorize.
-fn far_angles(far: fn(f64) -> f64, args: &[&[u8]], out: &mut [u8]) {
-    let angles: &[f32] = bytemuck::cast_slice(args[0]);
-    // As bits, magnitudes are in order, and NaN is above all.
-    let magnitude = |angle: &f32| angle.abs().to_bits() as i32;
-    if angles.iter().map(magnitude).fold(0, i32::max) > math::TURNS.to_bits() as i32 {
-        let out: &mut [f32] = bytemuck::cast_slice_mut(out);
+/// Computes angles beyond [`math::Function::NEAR`] again. Few programs have any.
+fn far_angles<T: math::Function + Pod>(far: fn(T) -> T, args: &[&[u8]], out: &mut [u8]) {
+    let angles: &[T] = bytemuck::cast_slice(args[0]);
+    let is_far = |angle: &T| angle.abs() > T::NEAR;
+    if angles.iter().fold(false, |any, angle| any | is_far(angle)) {
+        let out: &mut [T] = bytemuck::cast_slice_mut(out);
         for (angle, out) in angles.iter().cycle().zip(out) {
-            if angle.abs() > math::TURNS {
-                *out = far(f64::from(*angle)) as f32;
+            if is_far(angle) {
+                *out = far(*angle);
             }
         }
     }

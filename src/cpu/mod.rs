@@ -6,7 +6,7 @@
 //!
 //! Each file uses only those before it: moves of elements ([`bytes`]), [`memory`] and [`threads`], conversions
 //! ([`convert`]), explanations ([`explain`]), plans of the plan cache ([`cached`]) and functions of elements
-//! ([`integers`], [`narrow`], [`random`], [`single`]); [`buffer`]s, [`erfc`], cache [`lines`], [`lookup`]s, and orders
+//! ([`integers`], [`mod@prelude`], [`random`]); [`buffer`]s, cache [`lines`], [`lookup`]s, and orders
 //! of axes ([`reorder`]); prefetching ([`ahead`]), inputs ([`load`]), all of [`math`], and [`registers`]; the
 //! [`kernels`] of the op table, and of reductions ([`mod@reduce`]); the code of steps ([`jobs`]); loops that
 //! [`combine`], and loops of two steps ([`pairs`]); the [`engine`]; [`eval`], [`scan`], [`contract`], [`mod@segments`]
@@ -20,7 +20,6 @@ mod combine;
 mod contract;
 mod convert;
 mod engine;
-mod erfc;
 mod eval;
 mod execute;
 mod explain;
@@ -34,8 +33,8 @@ mod load;
 mod lookup;
 mod math;
 mod memory;
-mod narrow;
 mod pairs;
+mod prelude;
 mod random;
 mod reduce;
 mod registers;
@@ -43,7 +42,6 @@ mod reorder;
 mod rows;
 mod scan;
 mod segments;
-mod single;
 mod sort;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;

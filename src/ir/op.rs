@@ -9,7 +9,7 @@
 //! | `within 3` | the bound of an inexact float op, in units in the last place; stated here alone |
 //! | `above 1.0` | below this magnitude the units are its own, for functions with zeros at irrational points |
 //! | `costs 15` | the op's time in additions, roughly, if that is not 1; schedules use it |
-//! | `is commutative` | both orders are one step; of two zeros the order decides which a minimum returns |
+//! | `is commutative` | both orders are one step |
 //! | `in pairs` | the op takes less time than its loads and stores, so the CPU path joins two of them |
 //! | `float`, `int`, `word`, `bool` | forms, whose types the op takes; `word` has the same bits with and without sign |
 //! | `moves`, `bits`, `stored` | forms of floats: see [`Nature`]; a `stored` one takes floats as they are stored |
@@ -87,30 +87,30 @@ macro_rules! for_each_op {
             /// Power. Floats follow IEEE 754 `pow`. Integers wrap; a negative exponent gives 0, except
             /// for the bases 1 and -1.
             Pow: pow(a, b) for Numeric -> T within 4 costs 60, [2.0_f32, 10.0 => 1024.0] {
-                float "pow_{T}({a}, {b})" = |a, b| math::pow(a, b);
+                float "pow_{T}({a}, {b})" = math::Function::pow;
                 int "pow_{T}({a}, {b})" = |a, b| math::IntOps::pow(a, b);
             }
-            /// The smaller. NaN wins; of two zeros either may be returned.
-            Min: min(a, b) for Numeric -> T, [3.5_f32, 2.0 => 2.0] {
-                float "min_{T}({a}, {b})" = |a, b| math::min(a, b);
+            /// The smaller (IEEE 754 `minimum`). NaN wins, and -0 is less than 0.
+            Min: min(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 2.0] {
+                float "min_{T}({a}, {b})" = math::minimum;
                 int "min({a}, {b})" = |a, b| a.min(b);
             }
-            /// The larger. NaN wins; of two zeros either may be returned.
-            Max: max(a, b) for Numeric -> T, [3.5_f32, 2.0 => 3.5] {
-                float "max_{T}({a}, {b})" = |a, b| math::max(a, b);
+            /// The larger (IEEE 754 `maximum`). NaN wins, and 0 is greater than -0.
+            Max: max(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 3.5] {
+                float "max_{T}({a}, {b})" = math::maximum;
                 int "max({a}, {b})" = |a, b| a.max(b);
             }
-            /// The smaller, where a number wins over NaN (IEEE 754 `minimumNumber`).
-            Fmin: fmin(a, b) for Float -> T, [f32::NAN, 2.0 => 2.0] {
-                float "fmin_{T}({a}, {b})" = |a, b| a.min(b);
+            /// The smaller, where a number wins over NaN (IEEE 754 `minimumNumber`), and -0 is less than 0.
+            Fmin: fmin(a, b) is commutative for Float -> T, [f32::NAN, 2.0 => 2.0] {
+                float "fmin_{T}({a}, {b})" = math::minimum_number;
             }
-            /// The larger, where a number wins over NaN (IEEE 754 `maximumNumber`).
-            Fmax: fmax(a, b) for Float -> T, [f32::NAN, 2.0 => 2.0] {
-                float "fmax_{T}({a}, {b})" = |a, b| a.max(b);
+            /// The larger, where a number wins over NaN (IEEE 754 `maximumNumber`), and 0 is greater than -0.
+            Fmax: fmax(a, b) is commutative for Float -> T, [f32::NAN, 2.0 => 2.0] {
+                float "fmax_{T}({a}, {b})" = math::maximum_number;
             }
-            /// Limited to `lo..=hi`: `min(max(x, lo), hi)`, so `hi` where `lo > hi`. NaN wins.
+            /// Limited to `lo..=hi`: `min(max(x, lo), hi)`, so `hi` where `lo > hi`. NaN wins, and -0 is less than 0.
             Clamp: clamp(x, lo, hi) for Numeric -> T, [3.5_f32, 0.0, 1.0 => 1.0] {
-                float "min_{T}(max_{T}({a}, {b}), {c})" = |x, lo, hi| math::min(math::max(x, lo), hi);
+                float "min_{T}(max_{T}({a}, {b}), {c})" = |x, lo, hi| math::minimum(math::maximum(x, lo), hi);
                 int "min(max({a}, {b}), {c})" = |x, lo, hi| x.max(lo).min(hi);
             }
             /// `a * b + c`, rounded once: the product is exact. Where two roundings do, `mul_add` is cheaper.
@@ -163,27 +163,27 @@ macro_rules! for_each_op {
             }
             /// e to the power of `x`.
             Exp: exp(x) for Float -> T within 2 costs 20, [0.0_f32 => 1.0] {
-                float "exp_{T}({a})" = |x| math::exp(x);
+                float "exp_{T}({a})" = math::Function::exp;
             }
             /// Natural logarithm; -inf at 0, NaN below.
             Log: log(x) for Float -> T within 2 costs 20, [1.0_f32 => 0.0] {
-                float "log_{T}({a})" = |x| math::log(x);
+                float "log_{T}({a})" = math::Function::log;
             }
             /// Sine of `x` in radians; NaN at infinity.
             Sin: sin(x) for Float -> T within 2 costs 60, [0.0_f32 => 0.0] {
-                float "sin_{T}({a})" = |x| math::sin(x);
+                float "sin_{T}({a})" = math::Function::sin;
             }
             /// Cosine of `x` in radians; NaN at infinity.
             Cos: cos(x) for Float -> T within 2 costs 60, [0.0_f32 => 1.0] {
-                float "cos_{T}({a})" = |x| math::cos(x);
+                float "cos_{T}({a})" = math::Function::cos;
             }
             /// Hyperbolic tangent.
             Tanh: tanh(x) for Float -> T within 2 costs 25, [0.0_f32 => 0.0] {
-                float "tanh_{T}({a})" = |x| math::tanh(x);
+                float "tanh_{T}({a})" = math::Function::tanh;
             }
             /// Logistic function `1 / (1 + exp(-x))`.
             Sigmoid: sigmoid(x) for Float -> T within 4 costs 25, [0.0_f32 => 0.5] {
-                float "sigmoid_{T}({a})" = |x| math::sigmoid(x);
+                float "sigmoid_{T}({a})" = math::Function::sigmoid;
             }
             /// `x * x`. Integers wrap.
             Square: square(x) for Numeric -> T, [-3_i32 => 9] {
@@ -196,79 +196,79 @@ macro_rules! for_each_op {
             }
             /// `1 / sqrt(x)`; infinite at 0, NaN below.
             Rsqrt: rsqrt(x) for Float -> T within 3 costs 8, [4.0_f32 => 0.5] {
-                float "rsqrt_{T}({a})" = |x| math::rsqrt(x);
+                float "rsqrt_{T}({a})" = math::Function::rsqrt;
             }
             /// Cube root, of negative numbers too.
             Cbrt: cbrt(x) for Float -> T within 2 costs 30, [-27.0_f32 => -3.0] {
-                float "cbrt_{T}({a})" = |x| math::cbrt(x);
+                float "cbrt_{T}({a})" = math::Function::cbrt;
             }
             /// 2 to the power of `x`.
             Exp2: exp2(x) for Float -> T within 2 costs 20, [3.0_f32 => 8.0] {
-                float "exp2_{T}({a})" = |x| math::exp2(x);
+                float "exp2_{T}({a})" = math::Function::exp2;
             }
             /// 10 to the power of `x`.
             Exp10: exp10(x) for Float -> T within 2 costs 20, [2.0_f32 => 100.0] {
-                float "exp10_{T}({a})" = |x| math::exp10(x);
+                float "exp10_{T}({a})" = math::Function::exp10;
             }
             /// `exp(x) - 1`, accurate near 0.
             Expm1: expm1(x) for Float -> T within 2 costs 30, [0.0_f32 => 0.0] {
-                float "expm1_{T}({a})" = |x| math::expm1(x);
+                float "expm1_{T}({a})" = math::Function::expm1;
             }
             /// Logarithm to base 2; -inf at 0, NaN below.
             Log2: log2(x) for Float -> T within 2 costs 25, [8.0_f32 => 3.0] {
-                float "log2_{T}({a})" = |x| math::log2(x);
+                float "log2_{T}({a})" = math::Function::log2;
             }
             /// Logarithm to base 10; -inf at 0, NaN below.
             Log10: log10(x) for Float -> T within 2 costs 25, [100.0_f32 => 2.0] {
-                float "log10_{T}({a})" = |x| math::log10(x);
+                float "log10_{T}({a})" = math::Function::log10;
             }
             /// `log(1 + x)`, accurate near 0; -inf at -1, NaN below.
             Log1p: log1p(x) for Float -> T within 2 costs 30, [0.0_f32 => 0.0] {
-                float "log1p_{T}({a})" = |x| math::log1p(x);
+                float "log1p_{T}({a})" = math::Function::log1p;
             }
             /// Tangent of `x` in radians; NaN at infinity.
             Tan: tan(x) for Float -> T within 4 costs 60, [0.0_f32 => 0.0] {
-                float "tan_{T}({a})" = |x| math::tan(x);
+                float "tan_{T}({a})" = math::Function::tan;
             }
             /// Inverse sine, in radians; NaN beyond 1.
             Asin: asin(x) for Float -> T within 2 costs 25, [0.0_f32 => 0.0] {
-                float "asin_{T}({a})" = |x| math::asin(x);
+                float "asin_{T}({a})" = math::Function::asin;
             }
             /// Inverse cosine, in radians; NaN beyond 1.
             Acos: acos(x) for Float -> T within 2 costs 25, [1.0_f32 => 0.0] {
-                float "acos_{T}({a})" = |x| math::acos(x);
+                float "acos_{T}({a})" = math::Function::acos;
             }
             /// Inverse tangent, in radians.
             Atan: atan(x) for Float -> T within 2 costs 25, [0.0_f32 => 0.0] {
-                float "atan_{T}({a})" = |x| math::atan(x);
+                float "atan_{T}({a})" = math::Function::atan;
             }
             /// Hyperbolic sine.
             Sinh: sinh(x) for Float -> T within 3 costs 50, [0.0_f32 => 0.0] {
-                float "sinh_{T}({a})" = |x| math::sinh(x);
+                float "sinh_{T}({a})" = math::Function::sinh;
             }
             /// Hyperbolic cosine.
             Cosh: cosh(x) for Float -> T within 2 costs 30, [0.0_f32 => 1.0] {
-                float "cosh_{T}({a})" = |x| math::cosh(x);
+                float "cosh_{T}({a})" = math::Function::cosh;
             }
             /// Inverse hyperbolic sine.
             Asinh: asinh(x) for Float -> T within 3 costs 60, [0.0_f32 => 0.0] {
-                float "asinh_{T}({a})" = |x| math::asinh(x);
+                float "asinh_{T}({a})" = math::Function::asinh;
             }
             /// Inverse hyperbolic cosine; NaN below 1.
             Acosh: acosh(x) for Float -> T within 4 costs 60, [1.0_f32 => 0.0] {
-                float "acosh_{T}({a})" = |x| math::acosh(x);
+                float "acosh_{T}({a})" = math::Function::acosh;
             }
             /// Inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.
             Atanh: atanh(x) for Float -> T within 3 costs 40, [0.0_f32 => 0.0] {
-                float "atanh_{T}({a})" = |x| math::atanh(x);
+                float "atanh_{T}({a})" = math::Function::atanh;
             }
             /// Error function.
             Erf: erf(x) for Float -> T within 2 costs 40, [0.0_f32 => 0.0] {
-                float "erf_{T}({a})" = |x| math::erf(x);
+                float "erf_{T}({a})" = math::Function::erf;
             }
             /// `1 - erf(x)`, accurate for large `x`.
             Erfc: erfc(x) for Float -> T within 4 costs 60, [0.0_f32 => 1.0] {
-                float "erfc_{T}({a})" = |x| math::erfc(x);
+                float "erfc_{T}({a})" = math::Function::erfc;
             }
             /// The magnitude of `a` with the sign of `b`.
             Copysign: copysign(a, b) for Float -> T, [3.0_f32, -0.5 => -3.0] {
@@ -276,42 +276,42 @@ macro_rules! for_each_op {
             }
             /// The angle of the point `(b, a)`, in radians from -pi to pi (IEEE 754 `atan2`).
             Atan2: atan2(a, b) for Float -> T within 3 costs 40, [0.0_f32, 1.0 => 0.0] {
-                float "atan2_{T}({a}, {b})" = |a, b| math::atan2(a, b);
+                float "atan2_{T}({a}, {b})" = math::Function::atan2;
             }
             /// `sqrt(a * a + b * b)` without overflow inside; infinite if either is, even with NaN.
             Hypot: hypot(a, b) is commutative for Float -> T within 3 costs 15, [3.0_f32, 4.0 => 5.0] {
-                float "hypot_{T}({a}, {b})" = |a, b| math::hypot(a, b);
+                float "hypot_{T}({a}, {b})" = math::Function::hypot;
             }
             /// `log(exp(a) + exp(b))` without overflow inside.
             LogAddExp: logaddexp(a, b) is commutative for Float -> T within 3 above 1.0 costs 60, [0.0_f32, f32::NEG_INFINITY => 0.0] {
-                float "logaddexp_{T}({a}, {b})" = |a, b| math::logaddexp(a, b);
+                float "logaddexp_{T}({a}, {b})" = math::Function::logaddexp;
             }
             /// `x * log(y)`, and 0 where `x` is 0 and `y` is no NaN.
             Xlogy: xlogy(x, y) for Float -> T within 3 costs 25, [0.0_f32, 0.0 => 0.0] {
-                float "xlogy_{T}({a}, {b})" = |x, y| math::xlogy(x, y);
+                float "xlogy_{T}({a}, {b})" = math::Function::xlogy;
             }
             /// `log(x / (1 - x))`, the inverse of [`sigmoid`](Self::sigmoid); infinite at 0 and 1, NaN
             /// beyond.
             Logit: logit(x) for Float -> T within 4 costs 60, [0.5_f32 => 0.0] {
-                float "logit_{T}({a})" = |x| math::logit(x);
+                float "logit_{T}({a})" = math::Function::logit;
             }
             /// Logarithm of the magnitude of the gamma function; infinite at 0 and the negative integers.
             /// Below 0 it has zeros that no float is: there the error is that of a result of 1.
             Lgamma: lgamma(x) for Float -> T within 8 above 1.0 costs 150, [1.0_f32 => 0.0] {
-                float "lgamma_{T}({a})" = |x| math::lgamma(x);
+                float "lgamma_{T}({a})" = math::Function::lgamma;
             }
             /// Derivative of [`lgamma`](Self::lgamma); infinite at 0, NaN at the negative integers. Below 0
             /// it is a difference of `log(-x)`, with the error of that.
             Digamma: digamma(x) for Float -> T within 5 above 16.0 costs 150, [f32::INFINITY => f32::INFINITY] {
-                float "digamma_{T}({a})" = |x| math::digamma(x);
+                float "digamma_{T}({a})" = math::Function::digamma;
             }
             /// Radians to degrees.
             ToDegrees: to_degrees(x) for Float -> T within 1, [0.0_f32 => 0.0] {
-                float "{a} * vec4<{T}>(57.29577951308232)" = |x| math::to_degrees(x);
+                float "to_degrees_{T}({a})" = math::Function::to_degrees;
             }
             /// Degrees to radians.
             ToRadians: to_radians(x) for Float -> T within 1, [0.0_f32 => 0.0] {
-                float "{a} * vec4<{T}>(0.017453292519943295)" = |x| math::to_radians(x);
+                float "to_radians_{T}({a})" = math::Function::to_radians;
             }
             /// The next float after `a` on the way to `b`; `b` where they are equal.
             NextAfter: nextafter(a, b) for Float -> T costs 8, [1.0_f32, 2.0 => 1.0000001] {

@@ -125,23 +125,14 @@ fn reduced(
         ReduceOp::Any => Op::Or,
         ReduceOp::All => Op::And,
     };
-    let value = halved(built, step, dtype, values.clone());
-    if dtype.kind() != Kind::Float || op == ReduceOp::Prod {
+    let value = halved(built, step, dtype, values);
+    if dtype.kind() != Kind::Float || op != ReduceOp::Sum {
         return Ok(value);
     }
     // A zero of a sum is +0.
-    if op == ReduceOp::Sum {
-        let zero = Layout::contiguous([])?.broadcast_to(shape)?;
-        let zero = built.input(Input::new(dtype, Source::Scalar(0), zero));
-        return Ok(built.steps.once(Step::new(step, dtype, dtype, smallvec![value, zero])));
-    }
-    // The step may return either of two zeros. A maximum is negative if all values are, a minimum if one is.
-    let mut once = |op, result, args| built.steps.once(Step::new(op, dtype, result, args));
-    let signs = values.iter().map(|&value| once(Op::Signbit, DType::Bool, smallvec![value])).collect();
-    let size = once(Op::Abs, dtype, smallvec![value]);
-    let below = once(Op::Neg, dtype, smallvec![size]);
-    let sign = halved(built, if op == ReduceOp::Max { Op::And } else { Op::Or }, DType::Bool, signs);
-    Ok(built.steps.once(Step::new(Op::Select, dtype, dtype, smallvec![sign, below, size])))
+    let zero = Layout::contiguous([])?.broadcast_to(shape)?;
+    let zero = built.input(Input::new(dtype, Source::Scalar(0), zero));
+    Ok(built.steps.once(Step::new(step, dtype, dtype, smallvec![value, zero])))
 }
 
 /// Combines values by halving.

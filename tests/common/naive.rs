@@ -11,8 +11,7 @@ use super::recipe::{Beyond, Kind, Node, Recipe};
 use super::reference::{BINARY, UNARY};
 use super::value::{Value, by_rank, is_float, least, nearest, rank};
 
-/// An element, and whether the contract leaves it open: a subnormal number on the way, which of two zeros
-/// `min` and `max` take, or the sign of NaN.
+/// An element, and whether the contract leaves it open: a subnormal number on the way, or the sign of NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Naive {
     pub value: Value,
@@ -345,11 +344,11 @@ fn truth(name: &str) -> Option<OfFloats<bool>> {
     })
 }
 
-/// The lesser of two, or the greater as the lesser of the negated. NaN wins, or loses.
-fn extreme(a: f64, b: f64, greater: bool, nan_wins: bool, open: &mut bool) -> f64 {
-    *open |= a == 0.0 && b == 0.0 && a.is_sign_negative() != b.is_sign_negative();
+/// The lesser of two, or the greater. -0 is less than 0. NaN wins, or loses.
+fn extreme(a: f64, b: f64, greater: bool, nan_wins: bool) -> f64 {
+    let is_less = a < b || a == b && a.is_sign_negative();
     match (a.is_nan(), b.is_nan()) {
-        (false, false) if (a < b) != greater => a,
+        (false, false) if is_less != greater => a,
         (false, false) => b,
         (first, _) if first == nan_wins => a,
         _ => b,
@@ -366,14 +365,11 @@ fn float(name: &str, of: DType) -> OfFloats<f64> {
         "rem" => |x, _| x[0] % x[1],
         "rem_floor" => |x, _| rem_floor(x[0], x[1]),
         "div_floor" => |x, open| div_floor(x[0], x[1], open),
-        "min" => |x, open| extreme(x[0], x[1], false, true, open),
-        "max" => |x, open| extreme(x[0], x[1], true, true, open),
-        "fmin" => |x, open| extreme(x[0], x[1], false, false, open),
-        "fmax" => |x, open| extreme(x[0], x[1], true, false, open),
-        "clamp" => |x, open| {
-            let raised = extreme(x[0], x[1], true, true, open);
-            extreme(raised, x[2], false, true, open)
-        },
+        "min" => |x, _| extreme(x[0], x[1], false, true),
+        "max" => |x, _| extreme(x[0], x[1], true, true),
+        "fmin" => |x, _| extreme(x[0], x[1], false, false),
+        "fmax" => |x, _| extreme(x[0], x[1], true, false),
+        "clamp" => |x, _| extreme(extreme(x[0], x[1], true, true), x[2], false, true),
         "fma" => return Box::new(move |x, _| fma(x[0], x[1], x[2], of)),
         "copysign" => |x, open| {
             *open |= x[1].is_nan();

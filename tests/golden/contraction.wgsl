@@ -20,6 +20,10 @@ const MAGNITUDE_f32: u32 = 0x7fffffffu;
 
 const INFINITE_f32: u32 = 0x7f800000u;
 
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
+
 fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
 }
@@ -28,8 +32,14 @@ fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
     return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
 }
 
+fn greater_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    let either = bits_f32(a) | bits_f32(b);
+    let both = bits_f32(a) & bits_f32(b);
+    return bitcast<vec4<f32>>(select(bits_f32(max(a, b)), both, (either & vec4<u32>(MAGNITUDE_f32)) == vec4<u32>(0)));
+}
+
 fn max_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    return select(select(max(a, b), b, is_nan_f32(b)), a, is_nan_f32(a));
+    return select(select(greater_f32(a, b), b, is_nan_f32(b)), a, is_nan_f32(a));
 }
 
 @compute @workgroup_size(64, 1)
@@ -46,7 +56,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v4 = v0 * v1;
     let v5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(abs(v4)) ^ zero);
     let v6 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 * v2) ^ zero);
-    let v7 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(max_f32(v6, v3)) ^ zero1);
+    let v7 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(max_f32(v3, v6)) ^ zero1);
     let v8 = v5 + v7;
     result[c0 * p.out_stride0 + id.x] = v8;
 }

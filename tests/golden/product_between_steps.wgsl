@@ -55,52 +55,39 @@ fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
-// x 2^k for x near 1 and k in -252..=254, of which the last nine bits count. Half of k is added to the exponent of x,
-// and the other half is a factor, so only their product may leave the range.
-fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
-    let half = k >> vec4<u32>(1u);
-    let first = bitcast<vec4<f32>>(bitcast<vec4<i32>>(x) + (half << vec4<u32>(23u)));
-    let second = bitcast<vec4<f32>>((k - half + vec4<i32>(127)) << vec4<u32>(23u));
-    return first * second;
-}
-
 // A small whole number as an integer: the last bits of its sum with 1.5 2^23.
 fn last_bits_f32(k: vec4<f32>) -> vec4<i32> {
     return bitcast<vec4<i32>>(k + 12582912.0);
 }
 
-// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small. A minimax polynomial, within 2^-28 of
-// the value.
-fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
-    // Beyond these, e^x is 0 or infinite.
-    let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
-    let k = round((bounded + more) * 1.44269504);
-    let high = opaque_f32(bounded - k * 0.693145751953125);
-    let r = high - (k * 1.42860677e-6 - more);
+// e^r for |r| <= ln(2) / 2. A minimax polynomial, within 2^-28 of the value.
+fn exp_of_rest_f32(r: vec4<f32>) -> vec4<f32> {
     var q = vec4<f32>(1.381453825e-3);
-    q = q * r + 8.368745446e-3;
-    q = q * r + 4.166838899e-2;
-    q = q * r + 1.666652113e-1;
-    q = q * r + 4.999999404e-1;
-    q = q * r + 1.0;
-    return scale_f32(q * r + 1.0, last_bits_f32(k) + up);
-}
-
-fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
-    return select(exp_of_sum_f32(x, vec4<f32>(0.0), up), x, is_nan_f32(x));
+    q = times_f32(q, r) + 8.368745446e-3;
+    q = times_f32(q, r) + 4.166838899e-2;
+    q = times_f32(q, r) + 1.666652113e-1;
+    q = times_f32(q, r) + 4.999999404e-1;
+    q = opaque_f32(times_f32(q, r) + 1.0);
+    return times_f32(q, r) + 1.0;
 }
 
 // Polynomial of Cephes (Moshier, tanhf.c) below 0.625, 1 - 2 / (e^2x + 1) above.
 fn tanh_f32(x: vec4<f32>) -> vec4<f32> {
-    let z = x * x;
+    let z = times_f32(x, x);
     var q = vec4<f32>(-5.70498872745e-3);
-    q = q * z + 2.06390887954e-2;
-    q = q * z - 5.37397155531e-2;
-    q = q * z + 1.33314422036e-1;
-    q = q * z - 3.33332819422e-1;
-    let small = q * z * x + x;
+    q = times_f32(q, z) + 2.06390887954e-2;
+    q = times_f32(q, z) - 5.37397155531e-2;
+    q = times_f32(q, z) + 1.33314422036e-1;
+    q = times_f32(q, z) - 3.33332819422e-1;
+    let small = times_f32(times_f32(q, z), x) + x;
     let magnitude = abs(x);
-    let large = copysign_f32(1.0 - 2.0 / (exp_f32(magnitude + magnitude) + 1.0), x);
+    // From 10 on it is 1.
+    let twice = 2.0 * min(magnitude, vec4<f32>(10.0));
+    let k = round(times_f32(twice, vec4(1.44269504)));
+    let high = opaque_f32(twice - times_f32(k, vec4(0.693145751953125)));
+    let rest = exp_of_rest_f32(high - times_f32(k, vec4(1.42860677e-6)));
+    let power = bitcast<vec4<f32>>(bits_f32(rest) + (vec4<u32>(last_bits_f32(k)) << vec4<u32>(23u)));
+    let large = copysign_f32(1.0 - quotient_f32(vec4(2.0), power + 1.0), x);
     let itself = is_nan_f32(x) | (magnitude_bits_f32(x) == vec4<u32>(0u));
     return select(select(small, large, magnitude >= vec4<f32>(0.625)), x, itself);
 }
@@ -117,13 +104,19 @@ fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
     return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
 }
 
+// For adapters that keep an fma whole. The addend is -0, and no compiler knows it.
+fn times_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return fma(a, b, vec4<f32>(bitcast<f32>(p.zero | SIGN_f32)));
+}
+
 // The magnitude of `x` with the sign of `sign_of`.
 fn copysign_f32(x: vec4<f32>, sign_of: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(magnitude_bits_f32(x) | (bitcast<vec4<u32>>(sign_of) & vec4<u32>(SIGN_f32)));
 }
 
-fn exp_f32(x: vec4<f32>) -> vec4<f32> {
-    return exp_scaled_f32(x, 0);
+// For adapters whose division rounds to the nearest float.
+fn quotient_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return opaque_f32(a / b);
 }
 
 // +0 for -0, and other numbers unchanged.

@@ -41,7 +41,7 @@ fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     let half = k >> vec4<u32>(1u);
     let first = bitcast<vec4<f32>>(bitcast<vec4<i32>>(x) + (half << vec4<u32>(23u)));
     let second = bitcast<vec4<f32>>((k - half + vec4<i32>(127)) << vec4<u32>(23u));
-    return first * second;
+    return times_f32(first, second);
 }
 
 // A small whole number as an integer: the last bits of its sum with 1.5 2^23.
@@ -49,25 +49,25 @@ fn last_bits_f32(k: vec4<f32>) -> vec4<i32> {
     return bitcast<vec4<i32>>(k + 12582912.0);
 }
 
-// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small. A minimax polynomial, within 2^-28 of
-// the value.
-fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
-    // Beyond these, e^x is 0 or infinite.
-    let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
-    let k = round((bounded + more) * 1.44269504);
-    let high = opaque_f32(bounded - k * 0.693145751953125);
-    let r = high - (k * 1.42860677e-6 - more);
+// e^r for |r| <= ln(2) / 2. A minimax polynomial, within 2^-28 of the value.
+fn exp_of_rest_f32(r: vec4<f32>) -> vec4<f32> {
     var q = vec4<f32>(1.381453825e-3);
-    q = q * r + 8.368745446e-3;
-    q = q * r + 4.166838899e-2;
-    q = q * r + 1.666652113e-1;
-    q = q * r + 4.999999404e-1;
-    q = q * r + 1.0;
-    return scale_f32(q * r + 1.0, last_bits_f32(k) + up);
+    q = times_f32(q, r) + 8.368745446e-3;
+    q = times_f32(q, r) + 4.166838899e-2;
+    q = times_f32(q, r) + 1.666652113e-1;
+    q = times_f32(q, r) + 4.999999404e-1;
+    q = opaque_f32(times_f32(q, r) + 1.0);
+    return times_f32(q, r) + 1.0;
 }
 
+// e^x 2^up = 2^(k + up) e^r.
 fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
-    return select(exp_of_sum_f32(x, vec4<f32>(0.0), up), x, is_nan_f32(x));
+    // Beyond these, e^x is 0 or infinite.
+    let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
+    let k = round(times_f32(bounded, vec4(1.44269504)));
+    let high = opaque_f32(bounded - times_f32(k, vec4(0.693145751953125)));
+    let r = high - times_f32(k, vec4(1.42860677e-6));
+    return select(scale_f32(exp_of_rest_f32(r), last_bits_f32(k) + up), x, is_nan_f32(x));
 }
 
 // The bits of a word.
@@ -83,6 +83,11 @@ fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
 
 fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
     return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
+}
+
+// For adapters that keep an fma whole. The addend is -0, and no compiler knows it.
+fn times_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return fma(a, b, vec4<f32>(bitcast<f32>(p.zero | SIGN_f32)));
 }
 
 fn exp_f32(x: vec4<f32>) -> vec4<f32> {

@@ -55,8 +55,14 @@ fn copysign_f32(x: vec4<f32>, sign_of: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(magnitude_bits_f32(x) | (bitcast<vec4<u32>>(sign_of) & vec4<u32>(SIGN_f32)));
 }
 
+fn greater_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    let either = bits_f32(a) | bits_f32(b);
+    let both = bits_f32(a) & bits_f32(b);
+    return bitcast<vec4<f32>>(select(bits_f32(max(a, b)), both, (either & vec4<u32>(MAGNITUDE_f32)) == vec4<u32>(0)));
+}
+
 fn max_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    return select(select(max(a, b), b, is_nan_f32(b)), a, is_nan_f32(a));
+    return select(select(greater_f32(a, b), b, is_nan_f32(b)), a, is_nan_f32(a));
 }
 
 fn sqrt_f32(x: vec4<f32>) -> vec4<f32> {
@@ -211,7 +217,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let v16 = is_inf_f32(v15);
     let v17 = v4 - v15;
     let v18 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(select(v17, v4, v16)) ^ zero16);
-    let v19 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(max_f32(v18, v7)) ^ zero);
+    let v19 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(max_f32(v7, v18)) ^ zero);
     let v20 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v19 / v8) ^ zero);
     let v21 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(sqrt_f32(v20)) ^ zero1);
     give(x, v12, v21, h0_0_0, begin1);

@@ -10,7 +10,7 @@ mod exhaustive;
 use crate::common::depth::one_of;
 use crate::common::reference::{BINARY, UNARY};
 use crate::common::{Random, devices};
-use zerostride::{DType, Device, Element, Expr, Operation, bf16, f16, operations};
+use zerostride::{DType, Element, Expr, Operation, bf16, f16, operations};
 
 /// Floats by their value and by their rank: one more per representable value.
 trait Real: Element {
@@ -121,18 +121,6 @@ fn distance<T: Real>(op: &Operation, got: T, exact: f64) -> f64 {
     kept.min(flushed(got.value()).rank().abs_diff(flushed(nearest.value()).rank())) as f64
 }
 
-/// A bound on a device: the CPU path is the more accurate of the two.
-fn bound(op: &Operation, dtype: DType, device: &Device) -> f64 {
-    let stated = op.ulp(dtype);
-    let allowed = match (device.name().as_str(), dtype) {
-        _ if op.ulp_from() > 0.0 => stated,
-        ("cpu", DType::F64) => stated.min(2),
-        ("cpu", _) => stated.min(1),
-        _ => stated,
-    };
-    f64::from(allowed)
-}
-
 /// Where an op misses its bound on a device, and how far off it is at worst.
 fn check<T: Real>(op: &Operation, lists: &[Vec<T>], exact: &[f64], wrong: &mut Vec<String>) {
     for device in devices() {
@@ -145,7 +133,7 @@ fn check<T: Real>(op: &Operation, lists: &[Vec<T>], exact: &[f64], wrong: &mut V
         let got = Expr::<T>::call(op.name, &operands).to_vec().unwrap();
         let distances = got.iter().zip(exact).map(|(&got, &exact)| distance(op, got, exact));
         let (i, worst) = distances.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
-        if worst > bound(op, T::DTYPE, device) {
+        if worst > f64::from(op.ulp(T::DTYPE)) {
             let operands: Vec<T> = lists.iter().map(|list| list[i]).collect();
             wrong.push(format!(
                 "{} of {operands:?} on {}: {:?} and not {:?}, {worst} ulp of {}",
@@ -153,7 +141,7 @@ fn check<T: Real>(op: &Operation, lists: &[Vec<T>], exact: &[f64], wrong: &mut V
                 device.name(),
                 got[i],
                 T::of(exact[i]),
-                bound(op, T::DTYPE, device)
+                f64::from(op.ulp(T::DTYPE))
             ));
         }
     }

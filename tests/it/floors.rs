@@ -103,11 +103,8 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "cpu",
         &[
-            &[
-                "bytes", "cached", "convert", "explain", "integers", "memory", "narrow", "random", "single",
-                "threads",
-            ],
-            &["buffer", "erfc", "lines", "lookup", "reorder"],
+            &["bytes", "cached", "convert", "explain", "integers", "memory", "prelude", "random", "threads"],
+            &["buffer", "lines", "lookup", "reorder"],
             &["ahead", "load", "math", "registers"],
             &["kernels", "reduce"],
             &["combine", "jobs"],

@@ -60,6 +60,16 @@ fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
+// The same for one lane.
+fn opaque_lane_f32(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ p.zero);
+}
+
+// A product of one lane.
+fn times_lane_f32(a: f32, b: f32) -> f32 {
+    return opaque_lane_f32(a * b);
+}
+
 // The same as opaque, by a fence of src/wgsl/fences.rs.
 fn behind_f32(x: vec4<f32>, fence: u32) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero << fence));
@@ -71,7 +81,7 @@ fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     let half = k >> vec4<u32>(1u);
     let first = bitcast<vec4<f32>>(bitcast<vec4<i32>>(x) + (half << vec4<u32>(23u)));
     let second = bitcast<vec4<f32>>((k - half + vec4<i32>(127)) << vec4<u32>(23u));
-    return first * second;
+    return times_f32(first, second);
 }
 
 // A small whole number as an integer: the last bits of its sum with 1.5 2^23.
@@ -87,8 +97,8 @@ fn residue_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
     let a_low = a - a_high;
     let b_high = cut_f32(b);
     let b_low = b - b_high;
-    let product = opaque_f32(a * b);
-    let rest = opaque_f32(a_high * b_high - product) + a_high * b_low + a_low * b_high + a_low * b_low;
+    let product = times_f32(a, b);
+    let rest = opaque_f32(opaque_f32(opaque_f32(opaque_f32(times_f32(a_high, b_high) - product) + times_f32(a_high, b_low)) + times_f32(a_low, b_high)) + times_f32(a_low, b_low));
     return opaque_f32(opaque_f32(product + c) + rest);
 }
 
@@ -126,7 +136,7 @@ fn whole_f32(x: vec4<f32>) -> vec4<f32> {
 
 // The fraction above the next whole number below.
 fn fraction_f32(x: vec4<f32>) -> vec4<f32> {
-    return fract(x);
+    return x - floor(x);
 }
 
 // The next whole number below. The next two functions round up and towards 0.

@@ -7,25 +7,25 @@ const LARGE_EXPONENT_f32: f32 = 4294967296.0;
 // minimax polynomial c begins with 2 / ln(2). The logarithm is computed in two parts, which multiply y.
 fn pow_positive_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let split = split_f32(x);
-    let inverse = 1.0 / (2.0 + split.f);
-    let s = opaque_f32(split.f * inverse);
-    let s_low = residue_f32(-s, split.f, split.f - 2.0 * s) * inverse;
-    let z = s * s;
+    let inverse = quotient_f32(vec4(1.0), 2.0 + split.f);
+    let s = times_f32(split.f, inverse);
+    let s_low = times_f32(residue_f32(-s, split.f, opaque_f32(split.f - 2.0 * s)), inverse);
+    let z = times_f32(s, s);
     var q = vec4<f32>(4.309967458e-1);
-    q = q * z + 5.767526627e-1;
-    q = q * z + 9.617983103e-1;
-    q = q * z + 3.8519260670e-8;
-    let c = opaque_f32(2.8853900433 + q);
-    let c_low = opaque_f32(2.8853900433 - c) + q;
-    let product = opaque_f32(s * c);
-    // The rounding error of s, times the slope c + 2 q.
-    let product_low = residue_f32(s, c, -product) + s * c_low + s_low * (c + 2.0 * q);
+    q = times_f32(q, z) + 5.767526627e-1;
+    q = times_f32(q, z) + 9.617983103e-1;
+    let rest = opaque_f32(times_f32(q, z) + 3.8519260670e-8);
+    let c = opaque_f32(2.8853900433 + rest);
+    let c_low = opaque_f32(2.8853900433 - c) + rest;
+    let product = times_f32(s, c);
+    // The rounding error of s, times the slope c + 2 rest.
+    let product_low = opaque_f32(opaque_f32(residue_f32(s, c, -product) + times_f32(s, c_low)) + times_f32(s_low, c + 2.0 * rest));
     let log = opaque_f32(split.k + product);
     let log_low = product_low - opaque_f32(opaque_f32(log - split.k) - product);
-    let e = opaque_f32(y * log);
-    let e_low = residue_f32(y, log, -e) + y * log_low;
+    let e = times_f32(y, log);
+    let e_low = residue_f32(y, log, -e) + times_f32(y, log_low);
     // If it is not small, the sum is far out of range.
-    return exp2_of_sum_f32(e, clamp(e_low, vec4<f32>(-1.0e-3), vec4<f32>(1.0e-3)));
+    return exp2_of_sum_f32(e, clamp(opaque_f32(e_low), vec4<f32>(-1.0e-3), vec4<f32>(1.0e-3)));
 }
 
 // A guess by a third of the exponent, then Halley's method twice. Before the second iteration, the guess is
@@ -39,13 +39,13 @@ fn cbrt_f32(x: vec4<f32>) -> vec4<f32> {
     let subnormal = magnitude < vec4<u32>(0x00800000u);
     let scale = select(select(vec4<f32>(1.0), vec4<f32>(7.9228162514264338e28), low), vec4<f32>(1.2621774483536189e-29), high);
     let unscale = select(select(vec4<f32>(1.0), vec4<f32>(2.3283064365386963e-10), low), vec4<f32>(4294967296.0), high);
-    let a = select(bitcast<vec4<f32>>(magnitude) * scale, vec4<f32>(magnitude) * 2.0, subnormal);
+    let a = select(times_f32(bitcast<vec4<f32>>(magnitude), scale), vec4<f32>(magnitude) * 2.0, subnormal);
     let guess = bitcast<vec4<f32>>(bits_f32(a) / vec4<u32>(3u) + vec4<u32>(709958130u));
-    let cube = guess * guess * guess;
-    let rough = guess * ((a + a + cube) / (opaque_f32(a + cube) + cube));
+    let cube = times_f32(times_f32(guess, guess), guess);
+    let rough = times_f32(guess, quotient_f32(2.0 * a + cube, opaque_f32(a + cube) + cube));
     let t = bitcast<vec4<f32>>((bits_f32(rough) + vec4<u32>(0x800u)) & vec4<u32>(0xfffff000u));
-    let r = a / (t * t);
-    let value = copysign_f32((t + t * ((r - t) / (t + t + r))) * select(unscale, vec4<f32>(8.8817841970012523e-16), subnormal), x);
+    let r = quotient_f32(a, times_f32(t, t));
+    let value = copysign_f32(times_f32(t + times_f32(t, quotient_f32(r - t, 2.0 * t + r)), select(unscale, vec4<f32>(8.8817841970012523e-16), subnormal)), x);
     let itself = (magnitude >= vec4<u32>(0x7f800000u)) | (magnitude == vec4<u32>(0u));
     return select(value, x, itself);
 }

@@ -17,23 +17,43 @@ const HALF_PI_D: f32 = 2.5633440682570896e-12;
 // Subtracts k pi/2 in four parts. The first three have 12 bits, so their products with k < 2^12 are exact (Cody
 // and Waite, Software Manual for the Elementary Functions, 1980). The sum with 2^23 has k in its low bits.
 fn reduce_small_f32(x: vec4<f32>) -> Reduced_f32 {
-    let k = round(x * 0.636619772);
-    let r = opaque_f32(opaque_f32(opaque_f32(x - k * HALF_PI_A) - k * HALF_PI_B) - k * HALF_PI_C) - k * HALF_PI_D;
+    let k = round(times_f32(x, vec4(0.636619772)));
+    let a = opaque_f32(x - times_f32(k, vec4(HALF_PI_A)));
+    let b = opaque_f32(a - times_f32(k, vec4(HALF_PI_B)));
+    let c = opaque_f32(b - times_f32(k, vec4(HALF_PI_C)));
+    let r = opaque_f32(c - times_f32(k, vec4(HALF_PI_D)));
     return Reduced_f32(r, bits_f32(k + UNIT_f32));
 }
 
-// 96 bits of 2/pi, modulo 2^96: a window that moves by a byte for every eighth exponent. Bits of the exponent select the
-// words. An array with a computed index would do, but Mesa's drivers for processors compile each such index for half a
-// second.
-fn window_f32(bits: u32) -> vec3<u32> {
-    let odd = (bits & 0x10000000u) != 0u;
-    let first = vec4<u32>(0x000000a2u, 0xf9836e4eu, 0x441529fcu, 0x2757d1f5u);
-    let last = vec4<u32>(0x2757d1f5u, 0x34ddc0dbu, 0x6295993cu, 0x439041feu);
-    let low = select(first, vec4<u32>(first.yzw, last.y), odd);
-    let high = select(vec4<u32>(first.zw, last.yz), last, odd);
-    let words = select(low, high, (bits & 0x20000000u) != 0u);
+// 96 bits of 2/pi, modulo 2^96, the highest first.
+struct Window_f32 {
+    high: u32,
+    middle: u32,
+    low: u32,
+}
+
+// A window that moves by a byte for every eighth exponent. Bits of the exponent select the words. An array with a computed
+// index would do, but Mesa's drivers for processors compile each such index for half a second.
+fn window_f32(bits: u32) -> Window_f32 {
+    let by_one = (bits & 0x10000000u) != 0u;
+    let by_two = (bits & 0x20000000u) != 0u;
+    let a = select(0x000000a2u, 0xf9836e4eu, by_one);
+    let b = select(0xf9836e4eu, 0x441529fcu, by_one);
+    let c = select(0x441529fcu, 0x2757d1f5u, by_one);
+    let d = select(0x2757d1f5u, 0x34ddc0dbu, by_one);
+    let e = select(0x34ddc0dbu, 0x6295993cu, by_one);
+    let f = select(0x6295993cu, 0x439041feu, by_one);
+    let first = select(a, c, by_two);
+    let second = select(b, d, by_two);
+    let third = select(c, e, by_two);
+    let fourth = select(d, f, by_two);
     let shift = (bits >> 23u) & 24u;
-    return (words.xyz << vec3<u32>(shift)) | ((words.yzw >> vec3<u32>(1u)) >> vec3<u32>(31u - shift));
+    let rest = 31u - shift;
+    return Window_f32(
+        (first << shift) | ((second >> 1u) >> rest),
+        (second << shift) | ((third >> 1u) >> rest),
+        (third << shift) | ((fourth >> 1u) >> rest),
+    );
 }
 
 // A lane of a reduction.
@@ -49,17 +69,18 @@ fn reduce_large_f32(x: f32) -> Angle_f32 {
     let bits = bitcast<u32>(x);
     let window = window_f32(bits);
     let significand = ((bits & FRACTION_f32) | LEAST_f32) << ((bits >> 23u) & 7u);
-    let carried = high_word_u32(significand, window.z);
-    let bottom = significand * window.y + carried;
+    let carried = high_word_u32(significand, window.low);
+    let bottom = significand * window.middle + carried;
     let carry = select(0u, 1u, bottom < carried);
-    let top = significand * window.x + high_word_u32(significand, window.y) + carry;
+    let top = significand * window.high + high_word_u32(significand, window.middle) + carry;
     // The signed rest beyond the nearest quadrant, in units of 2^-32 quadrants: twelve bits, whose product with twelve
     // bits of pi/2 is exact, and the remaining bits.
     let left = bitcast<i32>((top << 2u) | (bottom >> 30u));
     let high = ((left >> 19u) + 1) >> 1u;
     let low = f32(left - (high << 20u)) + f32((bottom & 0x3fffffffu) >> 6u) * 5.9604644775390625e-8;
-    let leading = bitcast<u32>(f32(high) * HALF_PI_LEADING_f32) ^ p.zero;
-    let r = bitcast<f32>(leading) + (f32(high) * HALF_PI_TRAILING_f32 + low * HALF_PI_UNIT_f32);
+    let leading = times_lane_f32(f32(high), HALF_PI_LEADING_f32);
+    let trailing = times_lane_f32(f32(high), HALF_PI_TRAILING_f32) + times_lane_f32(low, HALF_PI_UNIT_f32);
+    let r = leading + opaque_lane_f32(trailing);
     let nan = bits >= INFINITE_f32;
     return Angle_f32(bitcast<f32>(select(bitcast<u32>(r), QUIET_f32, nan)), (top + 0x20000000u) >> 30u);
 }
@@ -75,13 +96,13 @@ const HALF_PI_UNIT_f32: f32 = 3.6572953e-10;
 // b + b s (...), where b is r or 1, so a quadrant selects coefficients alone.
 fn sine_of_reduced_f32(reduced: Reduced_f32) -> vec4<f32> {
     let odd = (reduced.quadrant & vec4<u32>(1u)) != vec4<u32>(0u);
-    let s = reduced.r * reduced.r;
+    let s = times_f32(reduced.r, reduced.r);
     let b = select(reduced.r, vec4<f32>(1.0), odd);
     var q = select(vec4<f32>(2.86567956e-6), vec4<f32>(2.44677067e-5), odd);
-    q = q * s + select(vec4<f32>(-1.98559923e-4), vec4<f32>(-1.38877297e-3), odd);
-    q = q * s + select(vec4<f32>(8.33338592e-3), vec4<f32>(4.16666567e-2), odd);
-    q = q * s + select(vec4<f32>(-1.66666672e-1), vec4<f32>(-0.5), odd);
-    let value = b + opaque_f32(b * s * q);
+    q = times_f32(q, s) + select(vec4<f32>(-1.98559923e-4), vec4<f32>(-1.38877297e-3), odd);
+    q = times_f32(q, s) + select(vec4<f32>(8.33338592e-3), vec4<f32>(4.16666567e-2), odd);
+    q = times_f32(q, s) + select(vec4<f32>(-1.66666672e-1), vec4<f32>(-0.5), odd);
+    let value = b + times_f32(times_f32(b, s), q);
     return bitcast<vec4<f32>>(bits_f32(value) ^ ((reduced.quadrant << vec4<u32>(30u)) & vec4<u32>(SIGN_f32)));
 }
 
@@ -121,23 +142,23 @@ fn turned_f32(reduced: Reduced_f32) -> Reduced_f32 {
 
 // (asin(sqrt(z)) - sqrt(z)) / sqrt(z) for z in 0..1/4; rational function of FreeBSD e_asinf.c.
 fn asin_tail_f32(z: vec4<f32>) -> vec4<f32> {
-    let above = z * (1.6666586697e-1 + z * (-4.2743422091e-2 + z * -8.6563630030e-3));
-    return above / (1.0 + z * -7.0662963390e-1);
+    let above = times_f32(z, 1.6666586697e-1 + times_f32(z, -4.2743422091e-2 + times_f32(z, vec4(-8.6563630030e-3))));
+    return quotient_f32(above, 1.0 + times_f32(z, vec4(-7.0662963390e-1)));
 }
 
 // atan of a number >= 0; polynomial of Cephes (Moshier, atanf.c), with pi/4 and pi/2 in two parts.
 fn atan_positive_f32(x: vec4<f32>) -> vec4<f32> {
     let large = x > vec4<f32>(2.414213562373095);
     let middle = (x > vec4<f32>(0.4142135623730950)) & !large;
-    let r = select(select(x, (x - 1.0) / (x + 1.0), middle), -1.0 / x, large);
+    let r = select(select(x, quotient_f32(x - 1.0, x + 1.0), middle), quotient_f32(vec4(-1.0), x), large);
     let high = select(select(vec4<f32>(0.0), vec4<f32>(0.785398185253143), middle), vec4<f32>(1.57079637050628662), large);
     let low = select(select(vec4<f32>(0.0), vec4<f32>(-2.18556950009312142e-8), middle), vec4<f32>(-4.37113900018624283e-8), large);
-    let z = r * r;
+    let z = times_f32(r, r);
     var q = vec4<f32>(8.05374449538e-2);
-    q = q * z - 1.38776856032e-1;
-    q = q * z + 1.99777106478e-1;
-    q = q * z - 3.33329491539e-1;
-    return high + opaque_f32((q * z * r + low) + r);
+    q = times_f32(q, z) - 1.38776856032e-1;
+    q = times_f32(q, z) + 1.99777106478e-1;
+    q = times_f32(q, z) - 3.33329491539e-1;
+    return high + opaque_f32(opaque_f32(times_f32(times_f32(q, z), r) + low) + r);
 }
 
 // Below, asin(x) and atan(x) are x.
@@ -156,3 +177,8 @@ const HALF_PI_LOW_f32: f32 = -4.37113900018624283e-8;
 const ACOS_f32: f32 = 1.5707962513;
 
 const ACOS_LOW_f32: f32 = 7.5497894159e-8;
+
+// Degrees in a radian, and radians in a degree.
+const DEGREES_f32: f32 = 57.29577951308232;
+
+const RADIANS_f32: f32 = 0.017453292519943295;

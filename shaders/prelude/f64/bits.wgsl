@@ -47,7 +47,7 @@ fn scale_f64(x: vec4<f64>, k: vec4<i32>) -> vec4<f64> {
     let rest = k - half;
     let first = bitcast<vec4<f64>>(vec4<u64>(vec4<u32>(half + vec4<i32>(1023))) << vec4<u32>(52u));
     let second = bitcast<vec4<f64>>(vec4<u64>(vec4<u32>(rest + vec4<i32>(1023))) << vec4<u32>(52u));
-    return opaque_f64(x * first) * second;
+    return times_f64(times_f64(x, first), second);
 }
 
 struct Split_f64 {

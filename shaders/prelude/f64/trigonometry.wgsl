@@ -38,16 +38,16 @@ fn bits_of_inverse_tau(at: vec4<i32>) -> vec4<u64> {
 // Subtracts k pi/2 in four parts. The first three have 33 bits, so their products with k < 2^20 are exact
 // (Cody and Waite, Software Manual for the Elementary Functions, 1980).
 fn reduce_small_f64(x: vec4<f64>) -> Reduced_f64 {
-    let k = whole_f64(x * 6.36619772367581382433e-01lf);
-    let r1 = opaque_f64(x - k * 1.57079632673412561417e+00lf);
-    let b = k * 6.07710050630396597660e-11lf;
+    let k = whole_f64(times_f64(x, vec4(6.36619772367581382433e-01lf)));
+    let r1 = opaque_f64(x - times_f64(k, vec4(1.57079632673412561417e+00lf)));
+    let b = times_f64(k, vec4(6.07710050630396597660e-11lf));
     let r2 = opaque_f64(r1 - b);
-    let c = k * 2.02226624871116645580e-21lf;
+    let c = times_f64(k, vec4(2.02226624871116645580e-21lf));
     let r3 = opaque_f64(r2 - c);
-    let lost = (opaque_f64(r1 - r2) - b) + (opaque_f64(r2 - r3) - c);
-    let rest = k * 8.47842766036889956997e-32lf - lost;
+    let lost = opaque_f64(opaque_f64(opaque_f64(r1 - r2) - b) + opaque_f64(opaque_f64(r2 - r3) - c));
+    let rest = opaque_f64(times_f64(k, vec4(8.47842766036889956997e-32lf)) - lost);
     let r = opaque_f64(r3 - rest);
-    return Reduced_f64(r, opaque_f64(r3 - r) - rest, bitcast<vec4<u32>>(vec4<i32>(k)));
+    return Reduced_f64(r, opaque_f64(opaque_f64(r3 - r) - rest), bitcast<vec4<u32>>(vec4<i32>(k)));
 }
 
 // The significand times 192 bits of 1 / (2 pi) that matter for its exponent (Payne and Hanek, Radian
@@ -90,17 +90,17 @@ fn reduce_large_f64(x: vec4<f64>) -> Reduced_f64 {
     rest = rest << zeros;
     let down = vec4<i32>(zeros) + select(vec4<i32>(0), vec4<i32>(64), empty);
     let scale = scale_f64(vec4<f64>(1.0), vec4<i32>(-51) - down);
-    let high = cast_u64_f64(top >> vec4<u32>(11u)) * scale;
-    let low = cast_u64_f64(((top & vec4<u64>(0x7fflu)) << vec4<u32>(42u)) | (rest >> vec4<u32>(22u))) * (scale * 1.1102230246251565e-16lf);
+    let high = times_f64(cast_u64_f64(top >> vec4<u32>(11u)), scale);
+    let low = times_f64(cast_u64_f64(((top & vec4<u64>(0x7fflu)) << vec4<u32>(42u)) | (rest >> vec4<u32>(22u))), scale * 1.1102230246251565e-16lf);
     // Times pi/2, with the product's rounding by parts of 26 bits.
     let high_cut = bitcast<vec4<f64>>(bits_f64(high) & vec4<u64>(0xfffffffff8000000lu));
     let high_rest = high - high_cut;
-    let angle = opaque_f64(high * 1.5707963267948966lf);
-    let lost = (opaque_f64(high_cut * 1.5707963109016418lf - angle) + high_cut * 1.5893254712295857e-08lf
-        + high_rest * 1.5707963109016418lf) + high_rest * 1.5893254712295857e-08lf;
-    let more = lost + high * 6.12323399573676603587e-17lf + low * 1.5707963267948966lf;
+    let angle = times_f64(high, vec4(1.5707963267948966lf));
+    let lost = opaque_f64(opaque_f64(opaque_f64(opaque_f64(times_f64(high_cut, vec4(1.5707963109016418lf)) - angle) + times_f64(high_cut, vec4(1.5893254712295857e-08lf)))
+        + times_f64(high_rest, vec4(1.5707963109016418lf))) + times_f64(high_rest, vec4(1.5893254712295857e-08lf)));
+    let more = opaque_f64(opaque_f64(lost + times_f64(high, vec4(6.12323399573676603587e-17lf))) + times_f64(low, vec4(1.5707963267948966lf)));
     let r = opaque_f64(angle + more);
-    let tail = opaque_f64(angle - r) + more;
+    let tail = opaque_f64(opaque_f64(angle - r) + more);
     let negative = above_half != (x < vec4<f64>(0.0));
     quadrant = select(quadrant, ~quadrant + 1u, x < vec4<f64>(0.0));
     return Reduced_f64(select(r, -r, negative), select(tail, -tail, negative), quadrant);
@@ -124,23 +124,23 @@ fn reduce_f64(x: vec4<f64>) -> Reduced_f64 {
 // (k_sin.c and k_cos.c)
 fn sine_of_reduced_f64(reduced: Reduced_f64) -> vec4<f64> {
     let r = reduced.r;
-    let z = r * r;
+    let z = times_f64(r, r);
     var odd = vec4<f64>(1.58969099521155010221e-10lf);
-    odd = odd * z - 2.50507602534068634195e-08lf;
-    odd = odd * z + 2.75573137070700676789e-06lf;
-    odd = odd * z - 1.98412698298579493134e-04lf;
-    odd = odd * z + 8.33333333332248946124e-03lf;
-    let cube = z * r;
-    let sine = r - ((z * (0.5 * reduced.tail - cube * odd) - reduced.tail) + cube * 1.66666666666666324348e-01lf);
+    odd = times_f64(odd, z) - 2.50507602534068634195e-08lf;
+    odd = times_f64(odd, z) + 2.75573137070700676789e-06lf;
+    odd = times_f64(odd, z) - 1.98412698298579493134e-04lf;
+    odd = times_f64(odd, z) + 8.33333333332248946124e-03lf;
+    let cube = times_f64(z, r);
+    let sine = r - opaque_f64(opaque_f64(times_f64(z, 0.5 * reduced.tail - times_f64(cube, odd)) - reduced.tail) + times_f64(cube, vec4(1.66666666666666324348e-01lf)));
     var even = vec4<f64>(-1.13596475577881948265e-11lf);
-    even = even * z + 2.08757232129817482790e-09lf;
-    even = even * z - 2.75573143513906633035e-07lf;
-    even = even * z + 2.48015872894767294178e-05lf;
-    even = even * z - 1.38888888888741095749e-03lf;
-    even = even * z + 4.16666666666666019037e-02lf;
+    even = times_f64(even, z) + 2.08757232129817482790e-09lf;
+    even = times_f64(even, z) - 2.75573143513906633035e-07lf;
+    even = times_f64(even, z) + 2.48015872894767294178e-05lf;
+    even = times_f64(even, z) - 1.38888888888741095749e-03lf;
+    even = times_f64(even, z) + 4.16666666666666019037e-02lf;
     let half = 0.5 * z;
     let rough = opaque_f64(1.0 - half);
-    let cosine = rough + ((opaque_f64(1.0 - rough) - half) + (z * (z * even) - r * reduced.tail));
+    let cosine = rough + opaque_f64(opaque_f64(opaque_f64(1.0 - rough) - half) + opaque_f64(times_f64(z, times_f64(z, even)) - times_f64(r, reduced.tail)));
     let value = select(sine, cosine, (reduced.quadrant & vec4<u32>(1u)) != vec4<u32>(0u));
     return select(value, -value, (reduced.quadrant & vec4<u32>(2u)) != vec4<u32>(0u));
 }
@@ -148,16 +148,16 @@ fn sine_of_reduced_f64(reduced: Reduced_f64) -> vec4<f64> {
 // (e_asin.c)
 fn asin_tail_f64(z: vec4<f64>) -> vec4<f64> {
     var above = vec4<f64>(3.47933107596021167570e-05lf);
-    above = above * z + 7.91534994289814532176e-04lf;
-    above = above * z - 4.00555345006794114027e-02lf;
-    above = above * z + 2.01212532134862925881e-01lf;
-    above = above * z - 3.25565818622400915405e-01lf;
-    above = above * z + 1.66666666666666657415e-01lf;
+    above = times_f64(above, z) + 7.91534994289814532176e-04lf;
+    above = times_f64(above, z) - 4.00555345006794114027e-02lf;
+    above = times_f64(above, z) + 2.01212532134862925881e-01lf;
+    above = times_f64(above, z) - 3.25565818622400915405e-01lf;
+    above = times_f64(above, z) + 1.66666666666666657415e-01lf;
     var below = vec4<f64>(7.70381505559019352791e-02lf);
-    below = below * z - 6.88283971605453293030e-01lf;
-    below = below * z + 2.02094576023350569471e+00lf;
-    below = below * z - 2.40339491173441421878e+00lf;
-    return z * above / (below * z + 1.0);
+    below = times_f64(below, z) - 6.88283971605453293030e-01lf;
+    below = times_f64(below, z) + 2.02094576023350569471e+00lf;
+    below = times_f64(below, z) - 2.40339491173441421878e+00lf;
+    return quotient_f64(times_f64(z, above), times_f64(below, z) + 1.0);
 }
 
 // (s_atan.c)
@@ -165,10 +165,10 @@ fn atan_positive_f64(x: vec4<f64>) -> vec4<f64> {
     let above = array<vec4<bool>, 4>(
         x >= vec4<f64>(0.4375), x >= vec4<f64>(0.6875), x >= vec4<f64>(1.1875), x >= vec4<f64>(2.4375)
     );
-    var r = select(x, (2.0 * x - 1.0) / (2.0 + x), above[0]);
-    r = select(r, (x - 1.0) / (x + 1.0), above[1]);
-    r = select(r, (x - 1.5) / (1.0 + 1.5 * x), above[2]);
-    r = select(r, -1.0 / x, above[3]);
+    var r = select(x, quotient_f64(2.0 * x - 1.0, 2.0 + x), above[0]);
+    r = select(r, quotient_f64(x - 1.0, x + 1.0), above[1]);
+    r = select(r, quotient_f64(x - 1.5, 1.0 + times_f64(vec4(1.5), x)), above[2]);
+    r = select(r, quotient_f64(vec4(-1.0), x), above[3]);
     var high = select(vec4<f64>(0.0), vec4<f64>(4.63647609000806093515e-01lf), above[0]);
     high = select(high, vec4<f64>(7.85398163397448278999e-01lf), above[1]);
     high = select(high, vec4<f64>(9.82793723247329054082e-01lf), above[2]);
@@ -177,19 +177,19 @@ fn atan_positive_f64(x: vec4<f64>) -> vec4<f64> {
     low = select(low, vec4<f64>(3.06161699786838301793e-17lf), above[1]);
     low = select(low, vec4<f64>(1.39033110312309984516e-17lf), above[2]);
     low = select(low, vec4<f64>(6.12323399573676603587e-17lf), above[3]);
-    let z = r * r;
+    let z = times_f64(r, r);
     var q = vec4<f64>(1.62858201153657823623e-02lf);
-    q = q * z - 3.65315727442169155270e-02lf;
-    q = q * z + 4.97687799461593236017e-02lf;
-    q = q * z - 5.83357013379057348645e-02lf;
-    q = q * z + 6.66107313738753120669e-02lf;
-    q = q * z - 7.69187620504482999495e-02lf;
-    q = q * z + 9.09088713343650656196e-02lf;
-    q = q * z - 1.11111104054623557880e-01lf;
-    q = q * z + 1.42857142725034663711e-01lf;
-    q = q * z - 1.99999999998764832476e-01lf;
-    q = q * z + 3.33333333333329318027e-01lf;
-    return high - ((r * (z * q) - low) - r);
+    q = times_f64(q, z) - 3.65315727442169155270e-02lf;
+    q = times_f64(q, z) + 4.97687799461593236017e-02lf;
+    q = times_f64(q, z) - 5.83357013379057348645e-02lf;
+    q = times_f64(q, z) + 6.66107313738753120669e-02lf;
+    q = times_f64(q, z) - 7.69187620504482999495e-02lf;
+    q = times_f64(q, z) + 9.09088713343650656196e-02lf;
+    q = times_f64(q, z) - 1.11111104054623557880e-01lf;
+    q = times_f64(q, z) + 1.42857142725034663711e-01lf;
+    q = times_f64(q, z) - 1.99999999998764832476e-01lf;
+    q = times_f64(q, z) + 3.33333333333329318027e-01lf;
+    return high - opaque_f64(opaque_f64(times_f64(r, times_f64(z, q)) - low) - r);
 }
 
 // 2^-27
@@ -206,3 +206,7 @@ const HALF_PI_LOW_f64: f64 = 6.12323399573676603587e-17lf;
 const ACOS_f64: f64 = 1.57079632679489655800e+00lf;
 
 const ACOS_LOW_f64: f64 = 6.12323399573676603587e-17lf;
+
+const DEGREES_f64: f64 = 57.29577951308232lf;
+
+const RADIANS_f64: f64 = 0.017453292519943295lf;

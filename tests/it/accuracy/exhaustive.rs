@@ -7,7 +7,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use zerostride::{DType, Device, Expr, Operation, operations};
 
-use super::{Real, bound, distance};
+use super::{Real, distance};
 use crate::common::reference::UNARY;
 
 /// The results of a function on a device.
@@ -80,7 +80,7 @@ fn every_f32() {
         let start = Instant::now();
         let tallies = run(&op, reference.of_f32, &devices);
         for (device, tally) in devices.iter().zip(tallies) {
-            let allowed = bound(&op, DType::F32, device);
+            let allowed = f64::from(op.ulp(DType::F32));
             let row = format!(
                 "| `{}` | {} | {allowed} | {} | {:?} | {:#010x} | {:.5} | {} |",
                 op.name,

@@ -1,0 +1,220 @@
+//! The prelude's arithmetic is closed: no compiler can join one operation with another. A product is `times`, a quotient
+//! `quotient` and a root `root`, which are behind fences, and no sum reads a sum without one.
+
+use std::collections::{HashMap, HashSet};
+
+use naga::{
+    Arena, BinaryOperator as B, Expression as E, Function, Handle, Literal, MathFunction as M, Module,
+    ScalarKind, Statement as S, Type, TypeInner, UnaryOperator as U, front::Typifier,
+};
+
+use super::lanes::{bare, entries, instruction, module, typed};
+
+/// Functions whose results are behind a fence, or exact.
+fn is_fence(name: &str) -> bool {
+    instruction(name).is_some()
+        || ["behind", "div_nearest", "div_by_integers", "sqrt_nearest"].contains(&bare(name).as_str())
+}
+
+/// A function with the types of its expressions.
+struct Typed<'a> {
+    own: &'a Function,
+    types: Typifier,
+}
+
+/// Which values may be sums, or differences.
+struct Sums<'a> {
+    module: &'a Module,
+    all: HashMap<Handle<Function>, Typed<'a>>,
+    args: HashSet<(Handle<Function>, u32)>,
+    results: HashSet<Handle<Function>>,
+    fields: HashSet<(Handle<Type>, u32)>,
+}
+
+impl<'a> Sums<'a> {
+    fn of(module: &'a Module) -> Self {
+        let own = module.functions.iter().filter(|(_, own)| !is_fence(own.name.as_ref().unwrap()));
+        let all = own.map(|(handle, own)| (handle, Typed { own, types: typed(module, own) })).collect();
+        let mut sums =
+            Sums { module, all, args: HashSet::new(), results: HashSet::new(), fields: HashSet::new() };
+        while sums.grow() {}
+        sums
+    }
+
+    /// Whether a pass over all functions found another argument, result or field.
+    fn grow(&mut self) -> bool {
+        let (mut args, mut results, mut fields) = (Vec::new(), Vec::new(), Vec::new());
+        for (&handle, own) in &self.all {
+            let is_sum = |expr| self.origin(handle, expr).is_some();
+            each(&own.own.body, &mut |statement| match statement {
+                S::Return { value: Some(value) } if is_sum(*value) => results.push(handle),
+                S::Call { function, arguments, .. } => {
+                    let own = (0..).zip(arguments).filter(|(_, arg)| is_sum(**arg));
+                    args.extend(own.map(|(i, _)| (*function, i)));
+                }
+                _ => {}
+            });
+            for (_, expr) in own.own.expressions.iter() {
+                if let E::Compose { ty, components } = expr {
+                    let own = (0..).zip(components).filter(|(_, part)| is_sum(**part));
+                    fields.extend(own.map(|(i, _)| (*ty, i)));
+                }
+            }
+        }
+        let before = (self.args.len(), self.results.len(), self.fields.len());
+        self.args.extend(args);
+        self.results.extend(results);
+        self.fields.extend(fields);
+        before != (self.args.len(), self.results.len(), self.fields.len())
+    }
+
+    /// The sum that a value may be, up to its sign.
+    fn origin(&self, handle: Handle<Function>, expr: Handle<E>) -> Option<Handle<E>> {
+        let next = |expr| self.origin(handle, expr);
+        let Typed { own, types } = &self.all[&handle];
+        let inner = |expr| types.get(expr, &self.module.types);
+        match own.expressions[expr] {
+            E::Binary { op: B::Add | B::Subtract, .. } => {
+                (inner(expr).scalar_kind() == Some(ScalarKind::Float)).then_some(expr)
+            }
+            E::Unary { op: U::Negate, expr } => next(expr),
+            E::Select { accept, reject, .. } => next(accept).or_else(|| next(reject)),
+            E::Math { fun: M::Abs | M::Min | M::Max | M::Clamp, arg, arg1, .. } => {
+                next(arg).or_else(|| arg1.and_then(next))
+            }
+            E::FunctionArgument(i) => self.args.contains(&(handle, i)).then_some(expr),
+            E::CallResult(callee) => self.results.contains(&callee).then_some(expr),
+            E::AccessIndex { base, index } => {
+                let of = inner(base);
+                let own = match of {
+                    TypeInner::Pointer { base, .. } => Some(*base),
+                    _ => self.module.types.iter().find(|(_, own)| &own.inner == of).map(|(own, _)| own),
+                };
+                own.filter(|&own| self.fields.contains(&(own, index))).map(|_| expr)
+            }
+            // What is stored in a variable, unless it is the variable itself.
+            E::Load { pointer } => match own.expressions[pointer] {
+                E::LocalVariable(local) => {
+                    let mut stored = Vec::new();
+                    each(&own.body, &mut |statement| {
+                        if let S::Store { pointer, value } = statement
+                            && matches!(own.expressions[*pointer], E::LocalVariable(to) if to == local)
+                        {
+                            stored.push(*value);
+                        }
+                    });
+                    stored.into_iter().find(|&value| is_sum_here(own, value))
+                }
+                _ => next(pointer),
+            },
+            _ => None,
+        }
+    }
+
+    /// The arithmetic of a function that a compiler may join with other arithmetic.
+    fn open(&self, handle: Handle<Function>, found: &mut Vec<String>) {
+        let Typed { own, types } = &self.all[&handle];
+        let name = own.name.as_ref().unwrap();
+        // (a + 1) b is contracted to fma(a, b, b).
+        each(&own.body, &mut |statement| {
+            let S::Call { function, arguments, .. } = statement else { return };
+            let is_product = bare(self.module.functions[*function].name.as_ref().unwrap()) == "times";
+            let one = |sum: Handle<E>| match own.expressions[sum] {
+                E::Binary { left, right, .. } => {
+                    [left, right].iter().any(|&part| is_one(&own.expressions, part))
+                }
+                _ => false,
+            };
+            if is_product && arguments.iter().any(|&arg| self.origin(handle, arg).is_some_and(one)) {
+                found.push(format!("{name}: a product reads a sum with 1"));
+            }
+        });
+        for (expr, what) in own.expressions.iter() {
+            let is_float = types.get(expr, &self.module.types).scalar_kind() == Some(ScalarKind::Float);
+            match *what {
+                E::Binary { op: B::Multiply, left, right }
+                    if is_float && !self.is_power(own, left) && !self.is_power(own, right) =>
+                {
+                    found.push(format!("{name}: a product without times()"));
+                }
+                E::Binary { op: B::Divide, .. } if is_float => {
+                    found.push(format!("{name}: a quotient without quotient()"))
+                }
+                E::Math { fun: M::Sqrt, .. } => found.push(format!("{name}: a root without root()")),
+                E::Binary { op: B::Add | B::Subtract, left, right } if is_float => {
+                    for operand in [left, right] {
+                        if self.origin(handle, operand).is_some() {
+                            found.push(format!(
+                                "{name}: a sum reads a sum, {:?}",
+                                own.expressions.get_span(expr).to_range()
+                            ));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a value is a power of two, by which a product is exact.
+    fn is_power(&self, own: &Function, expr: Handle<E>) -> bool {
+        is_power(self.module, &own.expressions, expr)
+    }
+}
+
+/// Whether a stored value is a sum, up to a selection.
+fn is_sum_here(own: &Function, expr: Handle<E>) -> bool {
+    match own.expressions[expr] {
+        E::Binary { op: B::Add | B::Subtract, .. } => true,
+        E::Select { accept, reject, .. } => is_sum_here(own, accept) || is_sum_here(own, reject),
+        _ => false,
+    }
+}
+
+/// Runs a function on each statement.
+fn each(block: &naga::Block, run: &mut impl FnMut(&S)) {
+    for statement in block {
+        run(statement);
+        match statement {
+            S::Block(own) => each(own, run),
+            S::If { accept: one, reject: other, .. } | S::Loop { body: one, continuing: other, .. } => {
+                each(one, run);
+                each(other, run);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_one(all: &Arena<E>, expr: Handle<E>) -> bool {
+    match all[expr] {
+        E::Splat { value, .. } => is_one(all, value),
+        E::Literal(Literal::F32(x)) => x.abs() == 1.0,
+        E::Literal(Literal::F64(x)) => x.abs() == 1.0,
+        _ => false,
+    }
+}
+
+fn is_power(module: &Module, all: &Arena<E>, expr: Handle<E>) -> bool {
+    let of = |value: f64| value != 0.0 && value.abs().log2().fract() == 0.0;
+    match all[expr] {
+        E::Splat { value, .. } => is_power(module, all, value),
+        E::Literal(Literal::F32(x)) => of(f64::from(x)),
+        E::Literal(Literal::F64(x)) => of(x),
+        E::Constant(own) => is_power(module, &module.global_expressions, module.constants[own].init),
+        _ => false,
+    }
+}
+
+#[test]
+fn no_arithmetic_of_the_prelude_is_open() {
+    let mut found = Vec::new();
+    for dtype in ["f32", "f64"] {
+        let entries = entries(dtype);
+        let calls: Vec<&str> = entries.iter().map(String::as_str).collect();
+        let module = module(&calls.join(" "));
+        let sums = Sums::of(&module);
+        sums.all.keys().for_each(|&handle| sums.open(handle, &mut found));
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
