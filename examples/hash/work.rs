@@ -13,13 +13,16 @@ const CENTER: [f64; 2] = [-0.101_096_363_845_622, 0.956_286_510_809_142];
 const STEP: f32 = 1.0 / (1_u64 << 30) as f32;
 
 /// All work: a name, and an expression that reads no tensor.
-pub(crate) fn all() -> [(&'static str, AnyExpr); 5] {
+pub(crate) fn all() -> [(&'static str, AnyExpr); 8] {
     [
         ("zoom of Mandelbrot's set", zoom().into()),
         ("sum of 2^20 quotients", sum().into()),
         ("standardized rows", standardized().into()),
         ("random normal numbers", Expr::<f32>::normal([10_000], 48_u64).into()),
         ("product of matrices", product().into()),
+        ("softmax", softmax().into()),
+        ("attention head", attention().into()),
+        ("pendulums of 500 steps", pendulums().into()),
     ]
 }
 
@@ -115,7 +118,32 @@ fn standardized() -> Expr<f32> {
     (&x - x.mean_keepdim(1)) / x.std_keepdim(1, 0)
 }
 
+/// Random numbers from -1/2 to 1/2.
+fn random(shape: [usize; 2], key: u64) -> Expr<f32> {
+    Expr::<f32>::uniform(shape, key) - 0.5
+}
+
 fn product() -> Expr<f32> {
-    let random = |shape: [usize; 2], key: u64| Expr::<f32>::uniform(shape, key) - 0.5;
     random([96, 300], 2).matmul(random([300, 80], 3))
+}
+
+fn softmax() -> Expr<f32> {
+    (random([64, 1000], 4) * 20.0).softmax(1)
+}
+
+/// A head of 128 tokens with 64 channels.
+fn attention() -> Expr<f32> {
+    let [q, k, v] = [5, 6, 7].map(|key| random([128, 64], key) * 6.0);
+    (q.matmul(k.permute([1, 0])) / 8.0).softmax(1).matmul(v)
+}
+
+/// The angles of pendulums that begin at different angles, by 500 steps of a tenth.
+fn pendulums() -> Expr<f32> {
+    let start = random([1, 1000], 8) * 6.0;
+    let rest = || &start * 0.0;
+    let (angle, _) = Expr::repeat(500, (start.clone(), rest()), |(angle, speed)| {
+        let speed = speed - angle.sin() * 0.1;
+        (angle + &speed * 0.1, speed)
+    });
+    angle
 }

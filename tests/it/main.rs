@@ -11,6 +11,7 @@ mod suite;
 
 mod access;
 mod accuracy;
+mod bits;
 mod compiler;
 mod corpora;
 mod devices;

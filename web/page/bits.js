@@ -5,13 +5,13 @@ import { $, el } from './dom.js';
 
 /** Devices that had one total, with the date of the measurement: `cargo run --release --example hash`. */
 const KNOWN = [
-  ['CPU path, x86-64', '2026-11-27'],
-  ['lavapipe, Vulkan (LLVM 15)', '2026-11-27'],
-  ['llvmpipe, OpenGL (LLVM 15)', '2026-11-27'],
-  ['SwiftShader, Vulkan', '2026-11-27'],
-  ['Chromium, WebGPU on SwiftShader', '2026-11-27'],
+  ['CPU path, x86-64', '2026-11-29'],
+  ['lavapipe, Vulkan (LLVM 15)', '2026-11-29'],
+  ['llvmpipe, OpenGL (LLVM 15)', '2026-11-29'],
+  ['SwiftShader, Vulkan', '2026-11-29'],
+  ['Chromium, WebGPU on SwiftShader', '2026-11-29'],
 ];
-const KNOWN_HASH = 'f3952b8c5489501a0397adb82ba780b9628e6c1560d632f7abc0bcfdcbb6de24';
+const KNOWN_HASH = '9e5ae2937dab5eb631ef9ef0dd587beb05f4a49d89fd4b5a915f6ee6dcb0d9c8';
 
 /** The zoom's middle and step, as in examples/hash/work.rs. */
 const CENTER = [-0.101096363845622, 0.956286510809142];

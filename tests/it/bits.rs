@@ -1,0 +1,268 @@
+//! Every operation of floats has the same bits on every device: those that `tests/data/bits.txt` names by a hash. They are part
+//! of the version. A change of a function's bits changes its lines there, and CHANGELOG names it.
+//!
+//! `scripts/check-functions` hashes all arguments of f32 and many of other types. `ZEROSTRIDE_BLESS=1` writes the file.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use crate::common::depth::{depth, one_of};
+use crate::common::devices;
+use rayon::prelude::*;
+use zerostride::{DType, Device, Element, Expr, Operation, bf16, f16, operations};
+
+/// Floats by their bits, up to what a device decides: subnormals are 0, and all NaN is one.
+trait Float: Element {
+    fn from_word(word: u64) -> Self;
+    fn of(x: f64) -> Self;
+    fn known(self) -> u64;
+    /// The same, as an argument.
+    fn flushed(self) -> Self;
+}
+
+macro_rules! floats {
+    ($($t:ident $bits:ident $least:expr, |$x:ident| $of:expr;)*) => {$(
+        impl Float for $t {
+            fn from_word(word: u64) -> $t { $t::from_bits(word as $bits) }
+            fn of($x: f64) -> $t { $of }
+            fn known(self) -> u64 { if self.is_nan() { u64::MAX } else { self.flushed().to_bits().into() } }
+            fn flushed(self) -> $t {
+                const SIGN: $bits = 1 << ($bits::BITS - 1);
+                const LEAST: $bits = $least;
+                let bits = self.to_bits();
+                if (bits & !SIGN).checked_sub(LEAST).is_none() { $t::from_bits(bits & SIGN) } else { self }
+            }
+        }
+    )*};
+}
+floats! {
+    f32 u32 0x80_0000, |x| x as f32;
+    f64 u64 0x10_0000_0000_0000, |x| x;
+    // Computed in f32, where all of f16 is normal.
+    f16 u16 0, |x| f16::from_f64(x);
+    bf16 u16 0x80, |x| bf16::from_f64(x);
+}
+
+/// Elements that are hashed one after another.
+const CHUNK: usize = 1 << 16;
+
+/// FNV-1a of words.
+fn hash(words: impl Iterator<Item = u64>) -> u64 {
+    words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The word of a place, by SplitMix64.
+fn random(place: u64) -> u64 {
+    let mut z = place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Where functions and their types end, and where they change their methods.
+const EDGES: [f64; 24] = [
+    0.0,
+    0.25,
+    0.35,
+    0.414_213_56,
+    0.4375,
+    0.5,
+    0.625,
+    std::f64::consts::FRAC_1_SQRT_2,
+    0.843_75,
+    1.0,
+    1.25,
+    2.0,
+    2.414_213_6,
+    6.0,
+    10.0,
+    87.336_54,
+    88.722_84,
+    103.972_08,
+    709.782_7,
+    745.133_2,
+    6000.0,
+    1e6,
+    3.4e38,
+    f64::INFINITY,
+];
+
+/// An argument: a neighbour of an edge, any bits, or a number from -10 to 10.
+fn argument<T: Float>(place: u64) -> T {
+    let word = random(place);
+    let x = match word % 16 {
+        0 => {
+            let edge = T::of(EDGES[(word >> 8) as usize % EDGES.len()]).known();
+            let sign = (word >> 20 & 1) << (T::DTYPE.size() * 8 - 1);
+            T::from_word(edge.wrapping_add(word >> 32 & 15).wrapping_sub(7) | sign)
+        }
+        1..8 => T::from_word(word >> 4 ^ word << 60),
+        _ => T::of(word as f64 / 2.0_f64.powi(64) * 20.0 - 10.0),
+    };
+    x.flushed()
+}
+
+/// Which arguments a hash is of.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    Sample,
+    All,
+}
+
+/// The hash of an operation's results in a chunk.
+fn chunk<T: Float>(op: &Operation, device: &Device, of: Of, number: u64) -> u64 {
+    let first = number * CHUNK as u64;
+    let places = (first..first + CHUNK as u64).into_par_iter();
+    // 16 bits have no more values than a chunk.
+    let counts = op.arity == 1 && (of == Of::All && T::DTYPE == DType::F32 || T::DTYPE.size() == 2);
+    let operands: Vec<Expr<T>> = (0..op.arity as u64)
+        .map(|operand| {
+            let own = |place| match counts {
+                true => T::from_word(place).flushed(),
+                false => argument(place * 4 + operand),
+            };
+            let list: Vec<T> = places.clone().map(own).collect();
+            device.upload(&list, [CHUNK]).unwrap().expr()
+        })
+        .collect();
+    hash(Expr::<T>::call(op.name, &operands).to_vec().unwrap().into_iter().map(Float::known))
+}
+
+/// The hash of an operation's results, in so many chunks.
+fn hashed<T: Float>(op: &Operation, device: &Device, of: Of, chunks: u64) -> u64 {
+    hash((0..chunks).map(|number| chunk::<T>(op, device, of, number)))
+}
+
+/// A type, and how its operations are hashed.
+type Hashed = (DType, fn(&Operation, &Device, Of, u64) -> u64);
+
+const TYPES: [Hashed; 4] = [
+    (DType::F32, hashed::<f32>),
+    (DType::F64, hashed::<f64>),
+    (DType::F16, hashed::<f16>),
+    (DType::BF16, hashed::<bf16>),
+];
+
+/// The chunks of all arguments: of f32 with one operand each, and else as many as a night has time for.
+fn all(op: &Operation, dtype: DType) -> u64 {
+    let elements: u64 = match dtype {
+        DType::F32 if op.arity == 1 => 1 << 32,
+        DType::F32 => 1 << 30,
+        DType::F64 => 1 << 28,
+        _ if op.arity == 1 => 1 << 16,
+        _ => 1 << 24,
+    };
+    elements / CHUNK as u64
+}
+
+/// The hashes of a line: of a chunk, of sixteen, and of all arguments.
+type Line = [Option<u64>; 3];
+
+fn file() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/bits.txt")
+}
+
+fn known() -> BTreeMap<String, Line> {
+    let text = std::fs::read_to_string(file()).unwrap_or_default();
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let hashes = [2, 3, 4].map(|i| u64::from_str_radix(words[i], 16).ok());
+        (format!("{} {}", words[0], words[1]), hashes)
+    };
+    text.lines().map(line).collect()
+}
+
+fn write(lines: &BTreeMap<String, Line>) {
+    let mut text = String::new();
+    for (name, hashes) in lines {
+        let hashes = hashes.map(|hash| hash.map_or("-".repeat(16), |hash| format!("{hash:016x}")));
+        writeln!(text, "{name} {}", hashes.join(" ")).unwrap();
+    }
+    std::fs::write(file(), text).unwrap();
+}
+
+fn is_blessed() -> bool {
+    std::env::var_os("ZEROSTRIDE_BLESS").is_some()
+}
+
+/// Operations from floats of a type to the same type.
+fn of_floats(dtype: DType) -> impl Iterator<Item = Operation> {
+    operations().filter(move |op| {
+        op.result(dtype) == Some(dtype) && op.result(DType::I32).is_none_or(|of| of == DType::I32)
+    })
+}
+
+#[test]
+fn operations_have_the_bits_of_the_version() {
+    // A line has both hashes of a sample, of which a quick run compares the first.
+    let column = depth(0, 1);
+    let mut lines = known();
+    let mut wrong = Vec::new();
+    for (dtype, hashed) in TYPES {
+        for op in of_floats(dtype) {
+            let name = format!("{} {dtype}", op.name);
+            let own = |device, column| hashed(&op, device, Of::Sample, [1, 16][column]);
+            if is_blessed() {
+                let new = [0, 1].map(|column| Some(own(&devices()[0], column)));
+                let old = lines.entry(name.clone()).or_default();
+                let all = old[2].filter(|_| old[..2] == new);
+                *old = [new[0], new[1], all];
+            }
+            // 16 bits are computed as f32.
+            if dtype.size() == 2 && !one_of(4, &name) {
+                continue;
+            }
+            let Some(expected) = lines.get(&name) else { panic!("tests/data/bits.txt has no {name}") };
+            for device in devices() {
+                let lacks = dtype == DType::F64 && device.zeros::<f64>([1]).is_err();
+                if !lacks && Some(own(device, column)) != expected[column] {
+                    wrong.push(format!("{name} has other bits on {}", device.name()));
+                }
+            }
+        }
+    }
+    if is_blessed() {
+        write(&lines);
+    }
+    assert!(wrong.is_empty(), "{}\nsee CONTRIBUTING, \"Bits\"", wrong.join("\n"));
+}
+
+/// `ZEROSTRIDE_DEVICES` names devices, separated by commas, and `ZEROSTRIDE_OPS` operations; without them it takes the CPU path
+/// and all functions.
+#[test]
+#[ignore = "takes hours: scripts/check-functions"]
+fn all_arguments() {
+    let listed = |variable: &str| -> Option<Vec<String>> {
+        Some(std::env::var(variable).ok()?.split(',').map(str::to_string).collect())
+    };
+    let names = listed("ZEROSTRIDE_DEVICES").unwrap_or(vec!["cpu".into()]);
+    let devices: Vec<Device> = names.iter().map(|name| Device::named(name).unwrap()).collect();
+    let wanted = listed("ZEROSTRIDE_OPS");
+    let lines = Mutex::new(known());
+    let mut wrong = Vec::new();
+    for (dtype, hashed) in TYPES {
+        for op in of_floats(dtype).filter(|op| op.ulp(dtype) > 0) {
+            let name = format!("{} {dtype}", op.name);
+            if wanted.as_ref().is_some_and(|wanted| !wanted.iter().any(|own| own == op.name)) {
+                continue;
+            }
+            for device in devices.iter().filter(|own| dtype != DType::F64 || own.zeros::<f64>([1]).is_ok()) {
+                let start = Instant::now();
+                let got = hashed(&op, device, Of::All, all(&op, dtype));
+                eprintln!("{name} {got:016x} {} {:.0} s", device.name(), start.elapsed().as_secs_f64());
+                let mut lines = lines.lock().unwrap();
+                let own = lines.get_mut(&name).unwrap();
+                if is_blessed() && own[2].is_none() {
+                    own[2] = Some(got);
+                    write(&lines);
+                } else if own[2] != Some(got) {
+                    wrong.push(format!("{name} has other bits on {}", device.name()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
