@@ -21,29 +21,29 @@ fn log_f32(x: vec4<f32>) -> vec4<f32> {
     let split = split_f32(x);
     let half_square = times_f32(0.5 * split.f, split.f);
     let tail = log_tail_f32(split.f, half_square);
-    let rest = opaque_f32(opaque_f32(opaque_f32(tail + times_f32(split.k, vec4(LN2_LOW_f32))) - half_square) + split.f);
-    return log_edges_f32(rest + times_f32(split.k, vec4(LN2_HIGH_f32)), x);
+    let rest = opaque_f32(opaque_f32(plus_f32(-half_square, opaque_f32(mul_add_f32(split.k, vec4(LN2_LOW_f32), tail)))) + split.f);
+    return log_edges_f32(mul_add_f32(split.k, vec4(LN2_HIGH_f32), rest), x);
 }
 
 // After FreeBSD e_log2.c: the logarithm in two parts, times 1 / ln(2) in two parts.
 fn log2_f32(x: vec4<f32>) -> vec4<f32> {
     let split = split_f32(x);
     let half_square = times_f32(0.5 * split.f, split.f);
-    let high = cut_f32(split.f - half_square);
-    let low = opaque_f32(opaque_f32(opaque_f32(split.f - high) - half_square) + log_tail_f32(split.f, half_square));
-    let rest = opaque_f32(times_f32(low + high, vec4(LOG2_E_LOW_f32)) + times_f32(low, vec4(LOG2_E_HIGH_f32)));
-    return log_edges_f32(opaque_f32(rest + times_f32(high, vec4(LOG2_E_HIGH_f32))) + split.k, x);
+    let high = cut_f32(plus_f32(-half_square, split.f));
+    let low = opaque_f32(plus_f32(log_tail_f32(split.f, half_square), opaque_f32(plus_f32(-half_square, opaque_f32(split.f - high)))));
+    let rest = opaque_f32(mul_add_f32(low + high, vec4(LOG2_E_LOW_f32), times_f32(low, vec4(LOG2_E_HIGH_f32))));
+    return log_edges_f32(opaque_f32(mul_add_f32(high, vec4(LOG2_E_HIGH_f32), rest)) + split.k, x);
 }
 
 // After FreeBSD e_log10.c.
 fn log10_f32(x: vec4<f32>) -> vec4<f32> {
     let split = split_f32(x);
     let half_square = times_f32(0.5 * split.f, split.f);
-    let high = cut_f32(split.f - half_square);
-    let low = opaque_f32(opaque_f32(opaque_f32(split.f - high) - half_square) + log_tail_f32(split.f, half_square));
-    let rest = opaque_f32(times_f32(low + high, vec4(LOG10_E_LOW_f32)) + times_f32(low, vec4(LOG10_E_HIGH_f32)));
-    let fraction = opaque_f32(opaque_f32(times_f32(split.k, vec4(LOG10_2_LOW_f32)) + rest) + times_f32(high, vec4(LOG10_E_HIGH_f32)));
-    return log_edges_f32(fraction + times_f32(split.k, vec4(LOG10_2_HIGH_f32)), x);
+    let high = cut_f32(plus_f32(-half_square, split.f));
+    let low = opaque_f32(plus_f32(log_tail_f32(split.f, half_square), opaque_f32(plus_f32(-half_square, opaque_f32(split.f - high)))));
+    let rest = opaque_f32(mul_add_f32(low + high, vec4(LOG10_E_LOW_f32), times_f32(low, vec4(LOG10_E_HIGH_f32))));
+    let fraction = opaque_f32(mul_add_f32(high, vec4(LOG10_E_HIGH_f32), opaque_f32(mul_add_f32(split.k, vec4(LOG10_2_LOW_f32), rest))));
+    return log_edges_f32(mul_add_f32(split.k, vec4(LOG10_2_HIGH_f32), fraction), x);
 }
 
 // The logarithm of u = 1 + x, corrected by the rounding error of the addition (FreeBSD s_log1p.c).
@@ -57,8 +57,8 @@ fn log1p_f32(x: vec4<f32>) -> vec4<f32> {
     let k = select(split.k, vec4<f32>(0.0), near);
     let c = select(lost, vec4<f32>(0.0), near | !(u < vec4<f32>(WHOLE_f32)));
     let half_square = times_f32(0.5 * f, f);
-    let rest = opaque_f32(opaque_f32(opaque_f32(log_tail_f32(f, half_square) + opaque_f32(times_f32(k, vec4(LN2_LOW_f32)) + c)) - half_square) + f);
-    let value = rest + times_f32(k, vec4(LN2_HIGH_f32));
+    let rest = opaque_f32(opaque_f32(plus_f32(-half_square, opaque_f32(plus_f32(log_tail_f32(f, half_square), opaque_f32(mul_add_f32(k, vec4(LN2_LOW_f32), c)))))) + f);
+    let value = mul_add_f32(k, vec4(LN2_HIGH_f32), rest);
     return select(log_edges_f32(value, select(u, x, is_nan_f32(x))), x, abs(x) < vec4<f32>(ROUNDED_f32));
 }
 
@@ -67,20 +67,20 @@ fn sinh_f32(x: vec4<f32>) -> vec4<f32> {
     let magnitude = abs(x);
     let small = sinh_of_unit_f32(min(magnitude, vec4<f32>(1.0)));
     let half = exp_scaled_f32(magnitude, -1);
-    let large = half - quotient_f32(vec4(0.25), half);
+    let large = plus_f32(half, -quotient_f32(vec4(0.25), half));
     let value = copysign_f32(select(small, large, magnitude >= vec4<f32>(1.0)), x);
     return select(value, x, is_nan_f32(x) | (magnitude < vec4<f32>(LINEAR_f32)));
 }
 
 fn cosh_f32(x: vec4<f32>) -> vec4<f32> {
     let half = exp_scaled_f32(abs(x), -1);
-    return select(half + quotient_f32(vec4(0.25), half), x, is_nan_f32(x));
+    return select(plus_f32(half, quotient_f32(vec4(0.25), half)), x, is_nan_f32(x));
 }
 
 fn asinh_f32(x: vec4<f32>) -> vec4<f32> {
     let magnitude = abs(x);
     let bounded = min(magnitude, vec4<f32>(SQUARED_f32));
-    let small = log1p_f32(opaque_f32(bounded + quotient_f32(times_f32(bounded, bounded), 1.0 + root_f32(1.0 + times_f32(bounded, bounded)))));
+    let small = log1p_f32(opaque_f32(bounded + quotient_f32(times_f32(bounded, bounded), 1.0 + root_f32(mul_add_f32(bounded, bounded, vec4(1.0))))));
     let large = opaque_f32(log_f32(magnitude)) + LN2_f32;
     let value = copysign_f32(select(small, large, magnitude > vec4<f32>(SQUARED_f32)), x);
     return select(value, x, is_nan_f32(x) | (magnitude < vec4<f32>(LINEAR_f32)));
@@ -88,7 +88,7 @@ fn asinh_f32(x: vec4<f32>) -> vec4<f32> {
 
 fn acosh_f32(x: vec4<f32>) -> vec4<f32> {
     let t = opaque_f32(clamp(x, vec4<f32>(1.0), vec4<f32>(SQUARED_f32)) - 1.0);
-    let small = log1p_f32(opaque_f32(t + root_f32(2.0 * t + times_f32(t, t))));
+    let small = log1p_f32(opaque_f32(t + root_f32(mul_add_f32(t, t, 2.0 * t))));
     let large = opaque_f32(log_f32(x)) + LN2_f32;
     let value = select(small, large, x > vec4<f32>(SQUARED_f32));
     return select(value, nan_f32(x), (x < vec4<f32>(1.0)) | is_nan_f32(x));
@@ -106,7 +106,7 @@ fn atanh_f32(x: vec4<f32>) -> vec4<f32> {
 }
 
 fn sigmoid_f32(x: vec4<f32>) -> vec4<f32> {
-    return quotient_f32(vec4(1.0), 1.0 + exp_f32(-x));
+    return quotient_f32(vec4(1.0), plus_f32(exp_f32(-x), vec4(1.0)));
 }
 
 // x / (1 - x) near 1/2 is 1 + (2 x - 1) / (1 - x), where 2 x - 1 is exact.
@@ -124,6 +124,6 @@ fn xlogy_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
 // The larger operand plus the logarithm that the smaller one adds, unless that is subnormal. The difference of two infinities is NaN.
 fn logaddexp_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let apart = opaque_f32(select(-abs(x - y), vec4<f32>(0.0), eq_f32(x, y)));
-    let sum = max_f32(x, y) + opaque_f32(log1p_f32(select(exp_f32(apart), vec4<f32>(0.0), apart < vec4<f32>(SUBNORMAL_f32))));
+    let sum = max_f32(x, y) + opaque_f32(log1p_f32(opaque_f32(select(exp_f32(apart), vec4<f32>(0.0), apart < vec4<f32>(SUBNORMAL_f32)))));
     return select(select(sum, x, is_nan_f32(x)), y, is_nan_f32(y));
 }

@@ -34,6 +34,16 @@ fn times_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return opaque_f32(a * b);
 }
 
+// The sum of such a product and a number.
+fn plus_f32(product: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return product + b;
+}
+
+// a * b + c, rounded twice.
+fn mul_add_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
+    return plus_f32(times_f32(a, b), c);
+}
+
 // NaN, made from an operand so that no compiler can fold it.
 fn nan_f32(from_any: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(from_any) | vec4<u32>(QUIET_f32));

@@ -18,12 +18,12 @@ fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
     }
     // lgamma(2 + t), and the shift from there.
     let t = opaque_f32(select(select(select(rest - 2.0, y - 1.0, near_one), y, low), vec4<f32>(0.0), large));
-    let around = times_f32(t, ONE_LESS_EULER_f32 + times_f32(t, lgamma_tail_f32(t)));
+    let around = times_f32(t, mul_add_f32(t, lgamma_tail_f32(t), vec4(ONE_LESS_EULER_f32)));
     let logarithm = opaque_f32(log_f32(select(select(product, times_f32(y, opaque_f32(1.0 + y)), low), y, large)));
-    let shifted = around + select(logarithm, -logarithm, low);
+    let shifted = plus_f32(around, select(logarithm, -logarithm, low));
     let inverse = quotient_f32(vec4(1.0), y);
-    let series = opaque_f32(times_f32(y - 0.5, opaque_f32(logarithm - 1.0)) + opaque_f32(0.4189385332046727 + times_f32(inverse, stirling_tail_f32(times_f32(inverse, inverse)))));
-    let positive = select(select(shifted, around - opaque_f32(log1p_f32(t)), near_one), series, large);
+    let series = opaque_f32(mul_add_f32(y - 0.5, opaque_f32(logarithm - 1.0), opaque_f32(mul_add_f32(inverse, stirling_tail_f32(times_f32(inverse, inverse)), vec4(0.4189385332046727)))));
+    let positive = select(select(shifted, plus_f32(around, -opaque_f32(log1p_f32(t))), near_one), series, large);
 
     let r = y - whole_f32(y);
     let divisor = times_f32(select(y, times_f32(y, product), shifts), abs(sin_of_quarter_f32(times_f32(vec4(PI_f32), r))));
@@ -48,7 +48,7 @@ fn digamma_f32(x: vec4<f32>) -> vec4<f32> {
         sum = select(sum, opaque_f32(sum - quotient_f32(vec4(1.0), z)), below);
         z = select(z, opaque_f32(z + 1.0), below);
     }
-    let positive = opaque_f32(opaque_f32(opaque_f32(opaque_f32(opaque_f32(log_f32(z)) - quotient_f32(vec4(0.5), z)) - digamma_tail_f32(quotient_f32(vec4(1.0), times_f32(z, z)))) + sum) - first);
+    let positive = opaque_f32(opaque_f32(opaque_f32(plus_f32(-digamma_tail_f32(quotient_f32(vec4(1.0), times_f32(z, z))), opaque_f32(opaque_f32(log_f32(z)) - quotient_f32(vec4(0.5), z)))) + sum) - first);
     let r = x - whole_f32(x);
     let reflected = positive - quotient_f32(vec4(PI_f32), tan_of_quarter_f32(times_f32(vec4(PI_f32), r)));
     let undefined = (r == vec4<f32>(0.0)) | is_inf_f32(x);

@@ -60,9 +60,14 @@ fn fma_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
     return opaque_f32(fma(behind_f32(a, 1u), behind_f32(b, 2u), behind_f32(c, 3u)));
 }
 
-// For adapters that keep an fma whole. The addend is -0, and no compiler knows it.
+// For adapters that keep an fma whole. Here the addend is -0 and below the factor is 1, and no compiler knows it. The sum is an
+// fma too, because Mesa's compilers exchange the addends of `fma(a, b, -0) + 0.5`.
 fn times_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return fma(a, b, vec4<f32>(bitcast<f32>(p.zero | SIGN_f32)));
+}
+
+fn plus_f32(product: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return fma(product, vec4<f32>(bitcast<f32>(p.zero | ONE_f32)), b);
 }
 
 // For adapters whose division rounds to the nearest float.

@@ -41,7 +41,7 @@ fn hypot_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let high = bitcast<vec4<f32>>(max(x, y));
     let low = bitcast<vec4<f32>>(min(x, y));
     let ratio = quotient_f32(low, high);
-    let value = times_f32(high, root_f32(1.0 + times_f32(ratio, ratio)));
+    let value = times_f32(high, root_f32(mul_add_f32(ratio, ratio, vec4(1.0))));
     let finite = select(value, high, min(x, y) == vec4<u32>(0));
     let infinite = (x == vec4<u32>(INFINITE_f32)) | (y == vec4<u32>(INFINITE_f32));
     let nan = (x > vec4<u32>(INFINITE_f32)) | (y > vec4<u32>(INFINITE_f32));

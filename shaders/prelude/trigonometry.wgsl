@@ -54,13 +54,13 @@ struct Arcsine_f32 {
 fn arcsine_of_root_f32(z: vec4<f32>) -> Arcsine_f32 {
     let s = root_f32(z);
     let high = cut_f32(s);
-    let c = quotient_f32(z - times_f32(high, high), max(s + high, vec4<f32>(1.0e-30)));
-    return Arcsine_f32(high, opaque_f32(times_f32(asin_tail_f32(z), s) + c));
+    let c = quotient_f32(mul_add_f32(-high, high, z), max(s + high, vec4<f32>(1.0e-30)));
+    return Arcsine_f32(high, opaque_f32(mul_add_f32(asin_tail_f32(z), s, c)));
 }
 
 fn asin_f32(x: vec4<f32>) -> vec4<f32> {
     let magnitude = abs(x);
-    let small = x + times_f32(x, asin_tail_f32(min(times_f32(magnitude, magnitude), vec4<f32>(0.25))));
+    let small = mul_add_f32(x, asin_tail_f32(min(times_f32(magnitude, magnitude), vec4<f32>(0.25))), x);
     let root = arcsine_of_root_f32(0.5 * (1.0 - min(magnitude, vec4<f32>(1.0))));
     // pi/2 - 2 (high + low), begun at pi/4 so that nothing cancels early.
     let rest = opaque_f32(2.0 * root.low - HALF_PI_LOW_f32);
@@ -73,7 +73,7 @@ fn asin_f32(x: vec4<f32>) -> vec4<f32> {
 fn acos_f32(x: vec4<f32>) -> vec4<f32> {
     let magnitude = abs(x);
     let z = min(times_f32(magnitude, magnitude), vec4<f32>(0.25));
-    let middle = ACOS_f32 - opaque_f32(x - opaque_f32(ACOS_LOW_f32 - times_f32(x, asin_tail_f32(z))));
+    let middle = ACOS_f32 - opaque_f32(x - opaque_f32(mul_add_f32(-x, asin_tail_f32(z), vec4(ACOS_LOW_f32))));
     let root = arcsine_of_root_f32(0.5 * (1.0 - min(magnitude, vec4<f32>(1.0))));
     let right = 2.0 * (root.high + root.low);
     let left = 2.0 * (ACOS_f32 - opaque_f32(root.high + opaque_f32(root.low - ACOS_LOW_f32)));

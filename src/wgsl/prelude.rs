@@ -104,7 +104,7 @@ fn instead(faults: Faults) -> impl Fn(&str) -> Option<&'static Item> {
             "residue_f32" | "div_nearest_f32" => faults.fma,
             "quotient_f32" | "quotient_f64" => faults.quotients,
             "root_f32" | "root_f64" => faults.roots,
-            "times_f32" => faults.splits,
+            "times_f32" | "plus_f32" => faults.splits,
             "whole_f64" | "down_f64" | "up_f64" | "inward_f64" => faults.fractions,
             // In integers the least normal float is kept.
             "fma_f32" => faults.fma || faults.flushes,
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(items().len(), declarations);
         let replaced: Vec<&str> = named(blocks(BY_INSTRUCTIONS)).into_keys().collect();
         assert!(
-            replaced.len() == 18 && replaced.iter().all(|name| items().contains_key(name)),
+            replaced.len() == 19 && replaced.iter().all(|name| items().contains_key(name)),
             "{replaced:?}"
         );
     }

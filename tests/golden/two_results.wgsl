@@ -19,6 +19,8 @@ const SIGN_f32: u32 = 0x80000000u;
 
 const INFINITE_f32: u32 = 0x7f800000u;
 
+const ONE_f32: u32 = 0x3f800000u;
+
 // Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
 // and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
 // stands where a rewrite would exceed the error bound of a function.
@@ -43,12 +45,12 @@ fn last_bits_f32(k: vec4<f32>) -> vec4<i32> {
 // e^r for |r| <= ln(2) / 2. A minimax polynomial, within 2^-28 of the value.
 fn exp_of_rest_f32(r: vec4<f32>) -> vec4<f32> {
     var q = vec4<f32>(1.381453825e-3);
-    q = times_f32(q, r) + 8.368745446e-3;
-    q = times_f32(q, r) + 4.166838899e-2;
-    q = times_f32(q, r) + 1.666652113e-1;
-    q = times_f32(q, r) + 4.999999404e-1;
-    q = opaque_f32(times_f32(q, r) + 1.0);
-    return times_f32(q, r) + 1.0;
+    q = mul_add_f32(q, r, vec4(8.368745446e-3));
+    q = mul_add_f32(q, r, vec4(4.166838899e-2));
+    q = mul_add_f32(q, r, vec4(1.666652113e-1));
+    q = mul_add_f32(q, r, vec4(4.999999404e-1));
+    q = opaque_f32(mul_add_f32(q, r, vec4(1.0)));
+    return mul_add_f32(q, r, vec4(1.0));
 }
 
 // e^x 2^up = 2^(k + up) e^r.
@@ -56,8 +58,8 @@ fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
     // Beyond these, e^x is 0 or infinite.
     let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
     let k = round(times_f32(bounded, vec4(1.44269504)));
-    let high = opaque_f32(bounded - times_f32(k, vec4(0.693145751953125)));
-    let r = high - times_f32(k, vec4(1.42860677e-6));
+    let high = opaque_f32(mul_add_f32(k, vec4(-0.693145751953125), bounded));
+    let r = mul_add_f32(k, vec4(-1.42860677e-6), high);
     return select(scale_f32(exp_of_rest_f32(r), last_bits_f32(k) + up), x, is_nan_f32(x));
 }
 
@@ -69,9 +71,19 @@ fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
     return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
 }
 
-// For adapters that keep an fma whole. The addend is -0, and no compiler knows it.
+// For adapters that keep an fma whole. Here the addend is -0 and below the factor is 1, and no compiler knows it. The sum is an
+// fma too, because Mesa's compilers exchange the addends of `fma(a, b, -0) + 0.5`.
 fn times_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return fma(a, b, vec4<f32>(bitcast<f32>(p.zero | SIGN_f32)));
+}
+
+fn plus_f32(product: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return fma(product, vec4<f32>(bitcast<f32>(p.zero | ONE_f32)), b);
+}
+
+// a * b + c, rounded twice.
+fn mul_add_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
+    return plus_f32(times_f32(a, b), c);
 }
 
 fn exp_f32(x: vec4<f32>) -> vec4<f32> {

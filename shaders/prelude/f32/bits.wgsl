@@ -94,12 +94,12 @@ fn last_bits_f32(k: vec4<f32>) -> vec4<i32> {
 // loses `low`. DXC rewrites it so.
 fn residue_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
     let a_high = cut_f32(a);
-    let a_low = a - a_high;
+    let a_low = plus_f32(a, -a_high);
     let b_high = cut_f32(b);
-    let b_low = b - b_high;
+    let b_low = plus_f32(b, -b_high);
     let product = times_f32(a, b);
-    let rest = opaque_f32(opaque_f32(opaque_f32(opaque_f32(times_f32(a_high, b_high) - product) + times_f32(a_high, b_low)) + times_f32(a_low, b_high)) + times_f32(a_low, b_low));
-    return opaque_f32(opaque_f32(product + c) + rest);
+    let rest = opaque_f32(mul_add_f32(a_low, b_low, opaque_f32(mul_add_f32(a_low, b_high, opaque_f32(mul_add_f32(a_high, b_low, opaque_f32(mul_add_f32(a_high, b_high, -product))))))));
+    return opaque_f32(opaque_f32(plus_f32(product, c)) + rest);
 }
 
 // A positive number as 2^k (1 + f), with 1 + f in sqrt(1/2)..sqrt(2).

@@ -12,18 +12,18 @@ fn pow_positive_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let s_low = times_f32(residue_f32(-s, split.f, opaque_f32(split.f - 2.0 * s)), inverse);
     let z = times_f32(s, s);
     var q = vec4<f32>(4.309967458e-1);
-    q = times_f32(q, z) + 5.767526627e-1;
-    q = times_f32(q, z) + 9.617983103e-1;
-    let rest = opaque_f32(times_f32(q, z) + 3.8519260670e-8);
+    q = mul_add_f32(q, z, vec4(5.767526627e-1));
+    q = mul_add_f32(q, z, vec4(9.617983103e-1));
+    let rest = opaque_f32(mul_add_f32(q, z, vec4(3.8519260670e-8)));
     let c = opaque_f32(2.8853900433 + rest);
     let c_low = opaque_f32(2.8853900433 - c) + rest;
     let product = times_f32(s, c);
     // The rounding error of s, times the slope c + 2 rest.
-    let product_low = opaque_f32(opaque_f32(residue_f32(s, c, -product) + times_f32(s, c_low)) + times_f32(s_low, c + 2.0 * rest));
-    let log = opaque_f32(split.k + product);
-    let log_low = product_low - opaque_f32(opaque_f32(log - split.k) - product);
+    let product_low = opaque_f32(mul_add_f32(s_low, c + 2.0 * rest, opaque_f32(mul_add_f32(s, c_low, residue_f32(s, c, -product)))));
+    let log = opaque_f32(plus_f32(product, split.k));
+    let log_low = product_low - opaque_f32(plus_f32(-product, opaque_f32(log - split.k)));
     let e = times_f32(y, log);
-    let e_low = residue_f32(y, log, -e) + times_f32(y, log_low);
+    let e_low = mul_add_f32(y, log_low, residue_f32(y, log, -e));
     // If it is not small, the sum is far out of range.
     return exp2_of_sum_f32(e, clamp(opaque_f32(e_low), vec4<f32>(-1.0e-3), vec4<f32>(1.0e-3)));
 }
@@ -42,10 +42,10 @@ fn cbrt_f32(x: vec4<f32>) -> vec4<f32> {
     let a = select(times_f32(bitcast<vec4<f32>>(magnitude), scale), vec4<f32>(magnitude) * 2.0, subnormal);
     let guess = bitcast<vec4<f32>>(bits_f32(a) / vec4<u32>(3u) + vec4<u32>(709958130u));
     let cube = times_f32(times_f32(guess, guess), guess);
-    let rough = times_f32(guess, quotient_f32(2.0 * a + cube, opaque_f32(a + cube) + cube));
+    let rough = times_f32(guess, quotient_f32(plus_f32(cube, 2.0 * a), plus_f32(cube, opaque_f32(plus_f32(cube, a)))));
     let t = bitcast<vec4<f32>>((bits_f32(rough) + vec4<u32>(0x800u)) & vec4<u32>(0xfffff000u));
     let r = quotient_f32(a, times_f32(t, t));
-    let value = copysign_f32(times_f32(t + times_f32(t, quotient_f32(r - t, 2.0 * t + r)), select(unscale, vec4<f32>(8.8817841970012523e-16), subnormal)), x);
+    let value = copysign_f32(times_f32(mul_add_f32(t, quotient_f32(r - t, 2.0 * t + r), t), select(unscale, vec4<f32>(8.8817841970012523e-16), subnormal)), x);
     let itself = (magnitude >= vec4<u32>(0x7f800000u)) | (magnitude == vec4<u32>(0u));
     return select(value, x, itself);
 }

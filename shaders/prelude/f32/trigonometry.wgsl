@@ -18,10 +18,10 @@ const HALF_PI_D: f32 = 2.5633440682570896e-12;
 // and Waite, Software Manual for the Elementary Functions, 1980). The sum with 2^23 has k in its low bits.
 fn reduce_small_f32(x: vec4<f32>) -> Reduced_f32 {
     let k = round(times_f32(x, vec4(0.636619772)));
-    let a = opaque_f32(x - times_f32(k, vec4(HALF_PI_A)));
-    let b = opaque_f32(a - times_f32(k, vec4(HALF_PI_B)));
-    let c = opaque_f32(b - times_f32(k, vec4(HALF_PI_C)));
-    let r = opaque_f32(c - times_f32(k, vec4(HALF_PI_D)));
+    let a = opaque_f32(mul_add_f32(k, vec4(-HALF_PI_A), x));
+    let b = opaque_f32(mul_add_f32(k, vec4(-HALF_PI_B), a));
+    let c = opaque_f32(mul_add_f32(k, vec4(-HALF_PI_C), b));
+    let r = opaque_f32(mul_add_f32(k, vec4(-HALF_PI_D), c));
     return Reduced_f32(r, bits_f32(k + UNIT_f32));
 }
 
@@ -99,10 +99,10 @@ fn sine_of_reduced_f32(reduced: Reduced_f32) -> vec4<f32> {
     let s = times_f32(reduced.r, reduced.r);
     let b = select(reduced.r, vec4<f32>(1.0), odd);
     var q = select(vec4<f32>(2.86567956e-6), vec4<f32>(2.44677067e-5), odd);
-    q = times_f32(q, s) + select(vec4<f32>(-1.98559923e-4), vec4<f32>(-1.38877297e-3), odd);
-    q = times_f32(q, s) + select(vec4<f32>(8.33338592e-3), vec4<f32>(4.16666567e-2), odd);
-    q = times_f32(q, s) + select(vec4<f32>(-1.66666672e-1), vec4<f32>(-0.5), odd);
-    let value = b + times_f32(times_f32(b, s), q);
+    q = mul_add_f32(q, s, select(vec4<f32>(-1.98559923e-4), vec4<f32>(-1.38877297e-3), odd));
+    q = mul_add_f32(q, s, select(vec4<f32>(8.33338592e-3), vec4<f32>(4.16666567e-2), odd));
+    q = mul_add_f32(q, s, select(vec4<f32>(-1.66666672e-1), vec4<f32>(-0.5), odd));
+    let value = mul_add_f32(times_f32(b, s), q, b);
     return bitcast<vec4<f32>>(bits_f32(value) ^ ((reduced.quadrant << vec4<u32>(30u)) & vec4<u32>(SIGN_f32)));
 }
 
@@ -142,8 +142,8 @@ fn turned_f32(reduced: Reduced_f32) -> Reduced_f32 {
 
 // (asin(sqrt(z)) - sqrt(z)) / sqrt(z) for z in 0..1/4; rational function of FreeBSD e_asinf.c.
 fn asin_tail_f32(z: vec4<f32>) -> vec4<f32> {
-    let above = times_f32(z, 1.6666586697e-1 + times_f32(z, -4.2743422091e-2 + times_f32(z, vec4(-8.6563630030e-3))));
-    return quotient_f32(above, 1.0 + times_f32(z, vec4(-7.0662963390e-1)));
+    let above = times_f32(z, mul_add_f32(z, mul_add_f32(z, vec4(-8.6563630030e-3), vec4(-4.2743422091e-2)), vec4(1.6666586697e-1)));
+    return quotient_f32(above, mul_add_f32(z, vec4(-7.0662963390e-1), vec4(1.0)));
 }
 
 // atan of a number >= 0; polynomial of Cephes (Moshier, atanf.c), with pi/4 and pi/2 in two parts.
@@ -155,10 +155,10 @@ fn atan_positive_f32(x: vec4<f32>) -> vec4<f32> {
     let low = select(select(vec4<f32>(0.0), vec4<f32>(-2.18556950009312142e-8), middle), vec4<f32>(-4.37113900018624283e-8), large);
     let z = times_f32(r, r);
     var q = vec4<f32>(8.05374449538e-2);
-    q = times_f32(q, z) - 1.38776856032e-1;
-    q = times_f32(q, z) + 1.99777106478e-1;
-    q = times_f32(q, z) - 3.33329491539e-1;
-    return high + opaque_f32(opaque_f32(times_f32(times_f32(q, z), r) + low) + r);
+    q = mul_add_f32(q, z, vec4(-1.38776856032e-1));
+    q = mul_add_f32(q, z, vec4(1.99777106478e-1));
+    q = mul_add_f32(q, z, vec4(-3.33329491539e-1));
+    return high + opaque_f32(opaque_f32(mul_add_f32(times_f32(q, z), r, low)) + r);
 }
 
 // Below, asin(x) and atan(x) are x.

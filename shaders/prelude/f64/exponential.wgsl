@@ -37,18 +37,18 @@ fn exp_of_parts_f64(high: vec4<f64>, low: vec4<f64>) -> vec4<f64> {
     let r = opaque_f64(high - low);
     let s = times_f64(r, r);
     var q = vec4<f64>(4.13813679705723846039e-08lf);
-    q = times_f64(q, s) - 1.65339022054652515390e-06lf;
-    q = times_f64(q, s) + 6.61375632143793436117e-05lf;
-    q = times_f64(q, s) - 2.77777777770155933842e-03lf;
-    q = times_f64(q, s) + 1.66666666666666019037e-01lf;
-    let c = opaque_f64(r - times_f64(s, q));
+    q = mul_add_f64(q, s, vec4(-1.65339022054652515390e-06lf));
+    q = mul_add_f64(q, s, vec4(6.61375632143793436117e-05lf));
+    q = mul_add_f64(q, s, vec4(-2.77777777770155933842e-03lf));
+    q = mul_add_f64(q, s, vec4(1.66666666666666019037e-01lf));
+    let c = opaque_f64(mul_add_f64(-s, q, r));
     return 1.0 + opaque_f64(opaque_f64(quotient_f64(times_f64(r, c), 2.0 - c) - low) + high);
 }
 
 fn exp_of_sum_f64(x: vec4<f64>, more: vec4<f64>, up: i32) -> vec4<f64> {
     let bounded = clamp(x, vec4<f64>(-760.0), vec4<f64>(712.0));
     let k = whole_f64(times_f64(bounded + more, vec4(1.44269504088896338700lf)));
-    let power = exp_of_parts_f64(opaque_f64(bounded - times_f64(k, vec4(LN2_HIGH_f64))), opaque_f64(times_f64(k, vec4(LN2_LOW_f64)) - more));
+    let power = exp_of_parts_f64(opaque_f64(mul_add_f64(k, vec4(-LN2_HIGH_f64), bounded)), opaque_f64(mul_add_f64(k, vec4(LN2_LOW_f64), -more)));
     return scale_f64(power, vec4<i32>(k) + up);
 }
 
@@ -60,7 +60,7 @@ fn exp_scaled_f64(x: vec4<f64>, up: i32) -> vec4<f64> {
 fn exp_of_product_f64(r: vec4<f64>, first: f64, rest: f64) -> vec4<f64> {
     let cut = cut_f64(r);
     let high = times_f64(cut, vec4(first));
-    return exp_of_parts_f64(high, -opaque_f64(times_f64(r, vec4(rest)) + times_f64(r - cut, vec4(first))));
+    return exp_of_parts_f64(high, -opaque_f64(mul_add_f64(r, vec4(rest), times_f64(r - cut, vec4(first)))));
 }
 
 fn exp2_f64(x: vec4<f64>) -> vec4<f64> {
@@ -73,8 +73,8 @@ fn exp2_f64(x: vec4<f64>) -> vec4<f64> {
 fn exp10_f64(x: vec4<f64>) -> vec4<f64> {
     let bounded = clamp(x, vec4<f64>(-330.0), vec4<f64>(310.0));
     let k = whole_f64(times_f64(bounded, vec4(3.32192809488736234787lf)));
-    let high = opaque_f64(bounded - times_f64(k, vec4(LOG10_2_HIGH_f64)));
-    let r = opaque_f64(high - times_f64(k, vec4(LOG10_2_LOW_f64)));
+    let high = opaque_f64(mul_add_f64(k, vec4(-LOG10_2_HIGH_f64), bounded));
+    let r = opaque_f64(mul_add_f64(k, vec4(-LOG10_2_LOW_f64), high));
     let power = exp_of_product_f64(r, 2.3025856018066406lf, -5.08812594940982e-07lf);
     return select(scale_f64(power, vec4<i32>(k)), x, is_nan_f64(x));
 }
@@ -82,11 +82,11 @@ fn exp10_f64(x: vec4<f64>) -> vec4<f64> {
 // (s_expm1.c)
 fn expm1_ratio_f64(square: vec4<f64>) -> vec4<f64> {
     var q = vec4<f64>(-2.01099218183624371326e-07lf);
-    q = times_f64(q, square) + 4.00821782732936239552e-06lf;
-    q = times_f64(q, square) - 7.93650757887507942473e-05lf;
-    q = times_f64(q, square) + 1.58730158725481460165e-03lf;
-    q = times_f64(q, square) - 3.33333333333331316428e-02lf;
-    return opaque_f64(1.0 + times_f64(square, q));
+    q = mul_add_f64(q, square, vec4(4.00821782732936239552e-06lf));
+    q = mul_add_f64(q, square, vec4(-7.93650757887507942473e-05lf));
+    q = mul_add_f64(q, square, vec4(1.58730158725481460165e-03lf));
+    q = mul_add_f64(q, square, vec4(-3.33333333333331316428e-02lf));
+    return opaque_f64(mul_add_f64(square, q, vec4(1.0)));
 }
 
 // (k_log.h)
@@ -94,8 +94,8 @@ fn log_tail_f64(f: vec4<f64>, half_square: vec4<f64>) -> vec4<f64> {
     let s = quotient_f64(f, 2.0 + f);
     let z = times_f64(s, s);
     let w = times_f64(z, z);
-    let even = times_f64(w, 3.999999999940941908e-01lf + times_f64(w, 2.222219843214978396e-01lf + times_f64(w, vec4(1.531383769920937332e-01lf))));
-    let odd = times_f64(z, 6.666666666666735130e-01lf + times_f64(w, 2.857142874366239149e-01lf + times_f64(w, 1.818357216161805012e-01lf + times_f64(w, vec4(1.479819860511658591e-01lf)))));
+    let even = times_f64(w, mul_add_f64(w, mul_add_f64(w, vec4(1.531383769920937332e-01lf), vec4(2.222219843214978396e-01lf)), vec4(3.999999999940941908e-01lf)));
+    let odd = times_f64(z, mul_add_f64(w, mul_add_f64(w, mul_add_f64(w, vec4(1.479819860511658591e-01lf), vec4(1.818357216161805012e-01lf)), vec4(2.857142874366239149e-01lf)), vec4(6.666666666666735130e-01lf)));
     return times_f64(s, opaque_f64(half_square + even) + odd);
 }
 
@@ -104,17 +104,17 @@ fn expm1_f64(x: vec4<f64>) -> vec4<f64> {
     let bounded = clamp(x, vec4<f64>(-60.0), vec4<f64>(711.0));
     let small = abs(bounded) < vec4<f64>(0.34657359);
     let k = select(whole_f64(times_f64(bounded, vec4(1.4426950408889634))), vec4<f64>(0.0), small);
-    let high = opaque_f64(bounded - times_f64(k, vec4(LN2_HIGH_f64)));
+    let high = opaque_f64(mul_add_f64(k, vec4(-LN2_HIGH_f64), bounded));
     let low = times_f64(k, vec4(LN2_LOW_f64));
     let r = opaque_f64(high - low);
     let lost = opaque_f64(opaque_f64(high - r) - low);
     let half = 0.5 * r;
     let square = times_f64(r, half);
     let r1 = expm1_ratio_f64(square);
-    let t = opaque_f64(3.0 - times_f64(r1, half));
-    let e = times_f64(square, quotient_f64(r1 - t, 6.0 - times_f64(r, t)));
+    let t = opaque_f64(mul_add_f64(-r1, half, vec4(3.0)));
+    let e = times_f64(square, quotient_f64(r1 - t, mul_add_f64(-r, t, vec4(6.0))));
     // If k is 0, nothing is lost and this is the result.
-    let near = opaque_f64(r - opaque_f64(opaque_f64(times_f64(r, e - lost) - lost) - square));
+    let near = opaque_f64(r - opaque_f64(opaque_f64(mul_add_f64(r, e - lost, -lost)) - square));
     let whole = vec4<i32>(k);
     let most = i32(FRACTION_BITS_f64);
     let middle = (whole >= vec4<i32>(-2)) & (whole <= vec4<i32>(most));

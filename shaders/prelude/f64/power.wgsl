@@ -24,27 +24,26 @@ fn pow_positive_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
     let sum_bits = ((a_bits >> vec4<u32>(1u)) & vec4<u64>(0xffffffff00000000lu)) | vec4<u64>(0x2000000000000000lu);
     let sum_high = bitcast<vec4<f64>>(sum_bits + vec4<u64>(0x0008000000000000lu) + select(vec4<u64>(0lu), vec4<u64>(0x0004000000000000lu), middle));
     let sum_low = a - opaque_f64(sum_high - base);
-    let s_low = times_f64(v, opaque_f64(u - times_f64(s_high, sum_high)) - times_f64(s_high, sum_low));
+    let s_low = times_f64(v, mul_add_f64(-s_high, sum_low, opaque_f64(mul_add_f64(-s_high, sum_high, u))));
 
     // log2(a), in two parts.
     let s2 = times_f64(s, s);
     var q = vec4<f64>(2.06975017800338417784e-01lf);
-    q = times_f64(q, s2) + 2.30660745775561754067e-01lf;
-    q = times_f64(q, s2) + 2.72728123808534006489e-01lf;
-    q = times_f64(q, s2) + 3.33333329818377432918e-01lf;
-    q = times_f64(q, s2) + 4.28571428578550184252e-01lf;
-    q = times_f64(q, s2) + 5.99999999999994648725e-01lf;
-    let r = opaque_f64(times_f64(times_f64(s2, s2), q) + times_f64(s_low, s_high + s));
+    q = mul_add_f64(q, s2, vec4(2.30660745775561754067e-01lf));
+    q = mul_add_f64(q, s2, vec4(2.72728123808534006489e-01lf));
+    q = mul_add_f64(q, s2, vec4(3.33333329818377432918e-01lf));
+    q = mul_add_f64(q, s2, vec4(4.28571428578550184252e-01lf));
+    q = mul_add_f64(q, s2, vec4(5.99999999999994648725e-01lf));
+    let r = opaque_f64(mul_add_f64(times_f64(s2, s2), q, times_f64(s_low, s_high + s)));
     let square = times_f64(s_high, s_high);
     let t_high = cut_f64(opaque_f64(3.0 + square) + r);
     let t_low = r - opaque_f64(opaque_f64(t_high - 3.0) - square);
     let p_exact = times_f64(s_high, t_high);
-    let p_rest = opaque_f64(times_f64(s_low, t_high) + times_f64(t_low, s));
+    let p_rest = opaque_f64(mul_add_f64(s_low, t_high, times_f64(t_low, s)));
     let p_high = cut_f64(p_exact + p_rest);
     let p_low = p_rest - opaque_f64(p_high - p_exact);
     let z_high = times_f64(vec4(9.61796700954437255859e-01lf), p_high);
-    let z_low = opaque_f64(opaque_f64(times_f64(vec4(-7.02846165095275826516e-09lf), p_high) + times_f64(p_low, vec4(9.61796693925975554329e-01lf)))
-        + select(vec4<f64>(0.0), vec4<f64>(1.35003920212974897128e-08lf), middle));
+    let z_low = opaque_f64(opaque_f64(mul_add_f64(vec4(-7.02846165095275826516e-09lf), p_high, times_f64(p_low, vec4(9.61796693925975554329e-01lf)))) + select(vec4<f64>(0.0), vec4<f64>(1.35003920212974897128e-08lf), middle));
     let shift = select(vec4<f64>(0.0), vec4<f64>(5.84962487220764160156e-01lf), middle);
     let whole = vec4<f64>(n);
     let log_high = cut_f64(opaque_f64(opaque_f64(z_high + z_low) + shift) + whole);
@@ -52,7 +51,7 @@ fn pow_positive_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
 
     // 2^(y log2(x)): the product in two parts, then its integer and its fraction.
     let y_high = cut_f64(y);
-    let e_low = opaque_f64(times_f64(y - y_high, log_high) + times_f64(y, log_low));
+    let e_low = opaque_f64(mul_add_f64(y - y_high, log_high, times_f64(y, log_low)));
     let e_high = times_f64(y_high, log_high);
     let e = e_low + e_high;
     let bounded = clamp(e, vec4<f64>(-1100.0), vec4<f64>(1030.0));
@@ -62,17 +61,17 @@ fn pow_positive_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
     let rest_low = select(vec4<f64>(0.0), e_low, inside);
     let f = cut_f64(rest_high + rest_low);
     let natural_high = times_f64(f, vec4(6.93147182464599609375e-01lf));
-    let natural_low = opaque_f64(times_f64(rest_low - opaque_f64(f - rest_high), vec4(6.93147180559945286227e-01lf)) - times_f64(f, vec4(1.90465429995776804525e-09lf)));
+    let natural_low = opaque_f64(mul_add_f64(rest_low - opaque_f64(f - rest_high), vec4(6.93147180559945286227e-01lf), -times_f64(f, vec4(1.90465429995776804525e-09lf))));
     let z = opaque_f64(natural_high + natural_low);
     let lost = opaque_f64(natural_low - opaque_f64(z - natural_high));
     let zz = times_f64(z, z);
     var w = vec4<f64>(4.13813679705723846039e-08lf);
-    w = times_f64(w, zz) - 1.65339022054652515390e-06lf;
-    w = times_f64(w, zz) + 6.61375632143793436117e-05lf;
-    w = times_f64(w, zz) - 2.77777777770155933842e-03lf;
-    w = times_f64(w, zz) + 1.66666666666666019037e-01lf;
-    let t = opaque_f64(z - times_f64(zz, w));
-    let power = 1.0 - opaque_f64(opaque_f64(quotient_f64(times_f64(z, t), t - 2.0) - opaque_f64(lost + times_f64(z, lost))) - z);
+    w = mul_add_f64(w, zz, vec4(-1.65339022054652515390e-06lf));
+    w = mul_add_f64(w, zz, vec4(6.61375632143793436117e-05lf));
+    w = mul_add_f64(w, zz, vec4(-2.77777777770155933842e-03lf));
+    w = mul_add_f64(w, zz, vec4(1.66666666666666019037e-01lf));
+    let t = opaque_f64(mul_add_f64(-zz, w, z));
+    let power = 1.0 - opaque_f64(opaque_f64(quotient_f64(times_f64(z, t), t - 2.0) - opaque_f64(mul_add_f64(z, lost, lost))) - z);
     return scale_f64(power, vec4<i32>(k));
 }
 
@@ -84,11 +83,10 @@ fn cbrt_f64(x: vec4<f64>) -> vec4<f64> {
     let guess = bitcast<vec4<f64>>(vec4<u64>(high_u64(bits_f64(a)) / vec4<u32>(3u) + vec4<u32>(715094163u)) << vec4<u32>(32u));
     // To 23 bits by a polynomial in guess^3 / a, then once by Newton.
     let r = times_f64(times_f64(guess, guess), quotient_f64(guess, a));
-    let near = times_f64(guess, opaque_f64(1.87595182427177009643lf + times_f64(r, -1.88497979543377169875lf + times_f64(r, vec4(1.621429720105354466140lf))))
-        + times_f64(times_f64(times_f64(r, r), r), -0.758397934778766047437lf + times_f64(r, vec4(0.145996192886612446982lf))));
+    let near = times_f64(guess, mul_add_f64(times_f64(times_f64(r, r), r), mul_add_f64(r, vec4(0.145996192886612446982lf), vec4(-0.758397934778766047437lf)), opaque_f64(mul_add_f64(r, mul_add_f64(r, vec4(1.621429720105354466140lf), vec4(-1.88497979543377169875lf)), vec4(1.87595182427177009643lf)))));
     let t = bitcast<vec4<f64>>((bits_f64(near) + vec4<u64>(0x80000000lu)) & vec4<u64>(0xffffffffc0000000lu));
     let q = quotient_f64(a, times_f64(t, t));
-    let root = t + times_f64(t, quotient_f64(q - t, 2.0 * t + q));
+    let root = mul_add_f64(t, quotient_f64(q - t, 2.0 * t + q), t);
     let unscale = select(vec4<f64>(1.0), scale_f64(vec4<f64>(1.0), vec4<i32>(-358)), subnormal);
     let itself = (magnitude >= vec4<u64>(INFINITE_f64)) | (magnitude == vec4<u64>(0lu));
     return select(copysign_f64(times_f64(root, unscale), x), x, itself);

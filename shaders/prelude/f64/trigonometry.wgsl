@@ -39,13 +39,13 @@ fn bits_of_inverse_tau(at: vec4<i32>) -> vec4<u64> {
 // (Cody and Waite, Software Manual for the Elementary Functions, 1980).
 fn reduce_small_f64(x: vec4<f64>) -> Reduced_f64 {
     let k = whole_f64(times_f64(x, vec4(6.36619772367581382433e-01lf)));
-    let r1 = opaque_f64(x - times_f64(k, vec4(1.57079632673412561417e+00lf)));
+    let r1 = opaque_f64(mul_add_f64(k, vec4(-1.57079632673412561417e+00lf), x));
     let b = times_f64(k, vec4(6.07710050630396597660e-11lf));
     let r2 = opaque_f64(r1 - b);
     let c = times_f64(k, vec4(2.02226624871116645580e-21lf));
     let r3 = opaque_f64(r2 - c);
     let lost = opaque_f64(opaque_f64(opaque_f64(r1 - r2) - b) + opaque_f64(opaque_f64(r2 - r3) - c));
-    let rest = opaque_f64(times_f64(k, vec4(8.47842766036889956997e-32lf)) - lost);
+    let rest = opaque_f64(mul_add_f64(k, vec4(8.47842766036889956997e-32lf), -lost));
     let r = opaque_f64(r3 - rest);
     return Reduced_f64(r, opaque_f64(opaque_f64(r3 - r) - rest), bitcast<vec4<u32>>(vec4<i32>(k)));
 }
@@ -96,9 +96,8 @@ fn reduce_large_f64(x: vec4<f64>) -> Reduced_f64 {
     let high_cut = bitcast<vec4<f64>>(bits_f64(high) & vec4<u64>(0xfffffffff8000000lu));
     let high_rest = high - high_cut;
     let angle = times_f64(high, vec4(1.5707963267948966lf));
-    let lost = opaque_f64(opaque_f64(opaque_f64(opaque_f64(times_f64(high_cut, vec4(1.5707963109016418lf)) - angle) + times_f64(high_cut, vec4(1.5893254712295857e-08lf)))
-        + times_f64(high_rest, vec4(1.5707963109016418lf))) + times_f64(high_rest, vec4(1.5893254712295857e-08lf)));
-    let more = opaque_f64(opaque_f64(lost + times_f64(high, vec4(6.12323399573676603587e-17lf))) + times_f64(low, vec4(1.5707963267948966lf)));
+    let lost = opaque_f64(mul_add_f64(high_rest, vec4(1.5893254712295857e-08lf), opaque_f64(mul_add_f64(high_rest, vec4(1.5707963109016418lf), opaque_f64(mul_add_f64(high_cut, vec4(1.5893254712295857e-08lf), opaque_f64(mul_add_f64(high_cut, vec4(1.5707963109016418lf), -angle))))))));
+    let more = opaque_f64(mul_add_f64(low, vec4(1.5707963267948966lf), opaque_f64(mul_add_f64(high, vec4(6.12323399573676603587e-17lf), lost))));
     let r = opaque_f64(angle + more);
     let tail = opaque_f64(opaque_f64(angle - r) + more);
     let negative = above_half != (x < vec4<f64>(0.0));
@@ -126,21 +125,21 @@ fn sine_of_reduced_f64(reduced: Reduced_f64) -> vec4<f64> {
     let r = reduced.r;
     let z = times_f64(r, r);
     var odd = vec4<f64>(1.58969099521155010221e-10lf);
-    odd = times_f64(odd, z) - 2.50507602534068634195e-08lf;
-    odd = times_f64(odd, z) + 2.75573137070700676789e-06lf;
-    odd = times_f64(odd, z) - 1.98412698298579493134e-04lf;
-    odd = times_f64(odd, z) + 8.33333333332248946124e-03lf;
+    odd = mul_add_f64(odd, z, vec4(-2.50507602534068634195e-08lf));
+    odd = mul_add_f64(odd, z, vec4(2.75573137070700676789e-06lf));
+    odd = mul_add_f64(odd, z, vec4(-1.98412698298579493134e-04lf));
+    odd = mul_add_f64(odd, z, vec4(8.33333333332248946124e-03lf));
     let cube = times_f64(z, r);
-    let sine = r - opaque_f64(opaque_f64(times_f64(z, 0.5 * reduced.tail - times_f64(cube, odd)) - reduced.tail) + times_f64(cube, vec4(1.66666666666666324348e-01lf)));
+    let sine = r - opaque_f64(mul_add_f64(cube, vec4(1.66666666666666324348e-01lf), opaque_f64(mul_add_f64(z, mul_add_f64(-cube, odd, 0.5 * reduced.tail), -reduced.tail))));
     var even = vec4<f64>(-1.13596475577881948265e-11lf);
-    even = times_f64(even, z) + 2.08757232129817482790e-09lf;
-    even = times_f64(even, z) - 2.75573143513906633035e-07lf;
-    even = times_f64(even, z) + 2.48015872894767294178e-05lf;
-    even = times_f64(even, z) - 1.38888888888741095749e-03lf;
-    even = times_f64(even, z) + 4.16666666666666019037e-02lf;
+    even = mul_add_f64(even, z, vec4(2.08757232129817482790e-09lf));
+    even = mul_add_f64(even, z, vec4(-2.75573143513906633035e-07lf));
+    even = mul_add_f64(even, z, vec4(2.48015872894767294178e-05lf));
+    even = mul_add_f64(even, z, vec4(-1.38888888888741095749e-03lf));
+    even = mul_add_f64(even, z, vec4(4.16666666666666019037e-02lf));
     let half = 0.5 * z;
     let rough = opaque_f64(1.0 - half);
-    let cosine = rough + opaque_f64(opaque_f64(opaque_f64(1.0 - rough) - half) + opaque_f64(times_f64(z, times_f64(z, even)) - times_f64(r, reduced.tail)));
+    let cosine = rough + opaque_f64(opaque_f64(opaque_f64(1.0 - rough) - half) + opaque_f64(mul_add_f64(z, times_f64(z, even), -times_f64(r, reduced.tail))));
     let value = select(sine, cosine, (reduced.quadrant & vec4<u32>(1u)) != vec4<u32>(0u));
     return select(value, -value, (reduced.quadrant & vec4<u32>(2u)) != vec4<u32>(0u));
 }
@@ -148,16 +147,16 @@ fn sine_of_reduced_f64(reduced: Reduced_f64) -> vec4<f64> {
 // (e_asin.c)
 fn asin_tail_f64(z: vec4<f64>) -> vec4<f64> {
     var above = vec4<f64>(3.47933107596021167570e-05lf);
-    above = times_f64(above, z) + 7.91534994289814532176e-04lf;
-    above = times_f64(above, z) - 4.00555345006794114027e-02lf;
-    above = times_f64(above, z) + 2.01212532134862925881e-01lf;
-    above = times_f64(above, z) - 3.25565818622400915405e-01lf;
-    above = times_f64(above, z) + 1.66666666666666657415e-01lf;
+    above = mul_add_f64(above, z, vec4(7.91534994289814532176e-04lf));
+    above = mul_add_f64(above, z, vec4(-4.00555345006794114027e-02lf));
+    above = mul_add_f64(above, z, vec4(2.01212532134862925881e-01lf));
+    above = mul_add_f64(above, z, vec4(-3.25565818622400915405e-01lf));
+    above = mul_add_f64(above, z, vec4(1.66666666666666657415e-01lf));
     var below = vec4<f64>(7.70381505559019352791e-02lf);
-    below = times_f64(below, z) - 6.88283971605453293030e-01lf;
-    below = times_f64(below, z) + 2.02094576023350569471e+00lf;
-    below = times_f64(below, z) - 2.40339491173441421878e+00lf;
-    return quotient_f64(times_f64(z, above), times_f64(below, z) + 1.0);
+    below = mul_add_f64(below, z, vec4(-6.88283971605453293030e-01lf));
+    below = mul_add_f64(below, z, vec4(2.02094576023350569471e+00lf));
+    below = mul_add_f64(below, z, vec4(-2.40339491173441421878e+00lf));
+    return quotient_f64(times_f64(z, above), mul_add_f64(below, z, vec4(1.0)));
 }
 
 // (s_atan.c)
@@ -167,7 +166,7 @@ fn atan_positive_f64(x: vec4<f64>) -> vec4<f64> {
     );
     var r = select(x, quotient_f64(2.0 * x - 1.0, 2.0 + x), above[0]);
     r = select(r, quotient_f64(x - 1.0, x + 1.0), above[1]);
-    r = select(r, quotient_f64(x - 1.5, 1.0 + times_f64(vec4(1.5), x)), above[2]);
+    r = select(r, quotient_f64(x - 1.5, mul_add_f64(vec4(1.5), x, vec4(1.0))), above[2]);
     r = select(r, quotient_f64(vec4(-1.0), x), above[3]);
     var high = select(vec4<f64>(0.0), vec4<f64>(4.63647609000806093515e-01lf), above[0]);
     high = select(high, vec4<f64>(7.85398163397448278999e-01lf), above[1]);
@@ -179,17 +178,17 @@ fn atan_positive_f64(x: vec4<f64>) -> vec4<f64> {
     low = select(low, vec4<f64>(6.12323399573676603587e-17lf), above[3]);
     let z = times_f64(r, r);
     var q = vec4<f64>(1.62858201153657823623e-02lf);
-    q = times_f64(q, z) - 3.65315727442169155270e-02lf;
-    q = times_f64(q, z) + 4.97687799461593236017e-02lf;
-    q = times_f64(q, z) - 5.83357013379057348645e-02lf;
-    q = times_f64(q, z) + 6.66107313738753120669e-02lf;
-    q = times_f64(q, z) - 7.69187620504482999495e-02lf;
-    q = times_f64(q, z) + 9.09088713343650656196e-02lf;
-    q = times_f64(q, z) - 1.11111104054623557880e-01lf;
-    q = times_f64(q, z) + 1.42857142725034663711e-01lf;
-    q = times_f64(q, z) - 1.99999999998764832476e-01lf;
-    q = times_f64(q, z) + 3.33333333333329318027e-01lf;
-    return high - opaque_f64(opaque_f64(times_f64(r, times_f64(z, q)) - low) - r);
+    q = mul_add_f64(q, z, vec4(-3.65315727442169155270e-02lf));
+    q = mul_add_f64(q, z, vec4(4.97687799461593236017e-02lf));
+    q = mul_add_f64(q, z, vec4(-5.83357013379057348645e-02lf));
+    q = mul_add_f64(q, z, vec4(6.66107313738753120669e-02lf));
+    q = mul_add_f64(q, z, vec4(-7.69187620504482999495e-02lf));
+    q = mul_add_f64(q, z, vec4(9.09088713343650656196e-02lf));
+    q = mul_add_f64(q, z, vec4(-1.11111104054623557880e-01lf));
+    q = mul_add_f64(q, z, vec4(1.42857142725034663711e-01lf));
+    q = mul_add_f64(q, z, vec4(-1.99999999998764832476e-01lf));
+    q = mul_add_f64(q, z, vec4(3.33333333333329318027e-01lf));
+    return high - opaque_f64(opaque_f64(mul_add_f64(r, times_f64(z, q), -low)) - r);
 }
 
 // 2^-27

@@ -72,11 +72,11 @@ fn last_bits(k: f32) -> i32 {
 #[inline(always)]
 fn residue(a: f32, b: f32, c: f32) -> f32 {
     let a_high = cut(a);
-    let a_low = a - a_high;
+    let a_low = a + (-a_high);
     let b_high = cut(b);
-    let b_low = b - b_high;
+    let b_low = b + (-b_high);
     let product = a * b;
-    let rest = ((((a_high * b_high) - product) + (a_high * b_low)) + (a_low * b_high)) + (a_low * b_low);
+    let rest = a_low * b_low + (a_low * b_high + (a_high * b_low + (a_high * b_high + (-product))));
     (product + c) + rest
 }
 
@@ -104,20 +104,20 @@ fn fraction(x: f32) -> f32 {
 #[inline(always)]
 fn exp_of_rest(r: f32) -> f32 {
     let mut q: f32 = 0.0013814538_f32;
-    q = (q * r) + 0.008368745_f32;
-    q = (q * r) + 0.04166839_f32;
-    q = (q * r) + 0.16666521_f32;
-    q = (q * r) + 0.49999994_f32;
-    q = (q * r) + 1.0_f32;
-    (q * r) + 1.0_f32
+    q = q * r + 0.008368745_f32;
+    q = q * r + 0.04166839_f32;
+    q = q * r + 0.16666521_f32;
+    q = q * r + 0.49999994_f32;
+    q = q * r + 1.0_f32;
+    q * r + 1.0_f32
 }
 
 #[inline(always)]
 fn exp_scaled(x: f32, up: i32) -> f32 {
     let bounded = smaller(larger(x, -105.0_f32), 91.0_f32);
     let k = (bounded * 1.442695_f32).round_ties_even();
-    let high = bounded - (k * 0.69314575_f32);
-    let r = high - (k * 1.4286068e-6_f32);
+    let high = k * (-0.69314575_f32) + bounded;
+    let r = k * (-1.4286068e-6_f32) + high;
     select(scale(exp_of_rest(r), last_bits(k).wrapping_add(up)), x, x.is_nan())
 }
 
@@ -125,8 +125,8 @@ fn exp_scaled(x: f32, up: i32) -> f32 {
 fn exp_of_sum(x: f32, more: f32, up: i32) -> f32 {
     let bounded = smaller(larger(x, -105.0_f32), 91.0_f32);
     let k = ((bounded + more) * 1.442695_f32).round_ties_even();
-    let high = bounded - (k * 0.69314575_f32);
-    let r = high - ((k * 1.4286068e-6_f32) - more);
+    let high = k * (-0.69314575_f32) + bounded;
+    let r = high - (k * 1.4286068e-6_f32 + (-more));
     scale(exp_of_rest(r), last_bits(k).wrapping_add(up))
 }
 
@@ -135,13 +135,13 @@ fn exp2_of_sum(x: f32, more: f32) -> f32 {
     let mut q: f32 = 0.00015353362_f32;
     let bounded = smaller(larger(x, -152.0_f32), 130.0_f32);
     let k = bounded.round_ties_even();
-    let r = (bounded - k) + more;
-    q = (q * r) + 0.0013398874_f32;
-    q = (q * r) + 0.009618437_f32;
-    q = (q * r) + 0.055503324_f32;
-    q = (q * r) + 0.24022648_f32;
-    q = (q * r) + 0.6931472_f32;
-    scale(1.0_f32 + (q * r), last_bits(k))
+    let r = (bounded + (-k)) + more;
+    q = q * r + 0.0013398874_f32;
+    q = q * r + 0.009618437_f32;
+    q = q * r + 0.055503324_f32;
+    q = q * r + 0.24022648_f32;
+    q = q * r + 0.6931472_f32;
+    scale(q * r + 1.0_f32, last_bits(k))
 }
 
 #[inline(always)]
@@ -154,13 +154,13 @@ pub(in crate::cpu) fn exp10(x: f32) -> f32 {
     let mut q: f32 = 0.20632167_f32;
     let bounded = smaller(larger(x, -46.0_f32), 39.0_f32);
     let k = (bounded * 3.321928_f32).round_ties_even();
-    let r = (bounded - (k * 0.30078125_f32)) - (k * 0.00024874567_f32);
-    q = (q * r) + 0.54202515_f32;
-    q = (q * r) + 1.1712927_f32;
-    q = (q * r) + 2.0346498_f32;
-    q = (q * r) + 2.6509488_f32;
-    q = (q * r) + 2.3025851_f32;
-    select(scale(1.0_f32 + (q * r), last_bits(k)), x, x.is_nan())
+    let r = k * (-0.00024874567_f32) + (k * (-0.30078125_f32) + bounded);
+    q = q * r + 0.54202515_f32;
+    q = q * r + 1.1712927_f32;
+    q = q * r + 2.0346498_f32;
+    q = q * r + 2.6509488_f32;
+    q = q * r + 2.3025851_f32;
+    select(scale(q * r + 1.0_f32, last_bits(k)), x, x.is_nan())
 }
 
 #[inline(always)]
@@ -168,14 +168,14 @@ pub(in crate::cpu) fn expm1(x: f32) -> f32 {
     let mut q: f32 = 0.0013951707_f32;
     let bounded = smaller(larger(x, -30.0_f32), 89.0_f32);
     let k = (bounded * 1.442695_f32).round_ties_even();
-    let high = bounded - (k * 0.69314575_f32);
-    let r = high - (k * 1.4286068e-6_f32);
-    q = (q * r) + 0.0083696_f32;
-    q = (q * r) + 0.041666187_f32;
-    q = (q * r) + 0.16666512_f32;
-    q = (q * r) + 0.5_f32;
+    let high = k * (-0.69314575_f32) + bounded;
+    let r = k * (-1.4286068e-6_f32) + high;
+    q = q * r + 0.0083696_f32;
+    q = q * r + 0.041666187_f32;
+    q = q * r + 0.16666512_f32;
+    q = q * r + 0.5_f32;
     let half_power = f32::from_bits(last_bits(k).wrapping_add(126_i32).wrapping_shl(23_u32) as u32);
-    let rest = half_power * (r + ((r * r) * q));
+    let rest = half_power * ((r * r) * q + r);
     let value = 2.0_f32 * (rest + (half_power - 0.5_f32));
     select(value, x, x.is_nan() | (x.abs() < 2.9802322e-8_f32))
 }
@@ -184,22 +184,22 @@ pub(in crate::cpu) fn expm1(x: f32) -> f32 {
 fn sinh_of_unit(x: f32) -> f32 {
     let mut q: f32 = 0.00020377_f32;
     let z = x * x;
-    q = (q * z) + 0.00833021_f32;
-    q = (q * z) + 0.16666718_f32;
-    x + (x * (z * q))
+    q = q * z + 0.00833021_f32;
+    q = q * z + 0.16666718_f32;
+    x * (z * q) + x
 }
 
 #[inline(always)]
 fn log_tail(f: f32, half_square: f32) -> f32 {
     let w = 2.0_f32 * half_square;
-    let a = 0.33333313_f32 - (f * 0.2500001_f32);
-    let b = 0.20002118_f32 - (f * 0.16668_f32);
-    let c = 0.14219561_f32 - (f * 0.124055386_f32);
-    let d = 0.1188804_f32 - (f * 0.11675913_f32);
+    let a = f * (-0.2500001_f32) + 0.33333313_f32;
+    let b = f * (-0.16668_f32) + 0.20002118_f32;
+    let c = f * (-0.124055386_f32) + 0.14219561_f32;
+    let d = f * (-0.11675913_f32) + 0.1188804_f32;
     let w2 = w * w;
-    let low = a + (w * b);
-    let high = c + (w * d);
-    let q = low + (w2 * (high + (w2 * 0.06747242_f32)));
+    let low = w * b + a;
+    let high = w * d + c;
+    let q = w2 * (w2 * 0.06747242_f32 + high) + low;
     (f * w) * q
 }
 
@@ -207,16 +207,16 @@ fn log_tail(f: f32, half_square: f32) -> f32 {
 pub(in crate::cpu) fn tanh(x: f32) -> f32 {
     let mut q: f32 = -0.0057049887_f32;
     let z = x * x;
-    q = (q * z) + 0.020639088_f32;
-    q = (q * z) - 0.053739715_f32;
-    q = (q * z) + 0.13331442_f32;
-    q = (q * z) - 0.3333328_f32;
-    let small = ((q * z) * x) + x;
+    q = q * z + 0.020639088_f32;
+    q = q * z + (-0.053739715_f32);
+    q = q * z + 0.13331442_f32;
+    q = q * z + (-0.3333328_f32);
+    let small = (q * z) * x + x;
     let magnitude = x.abs();
     let twice = 2.0_f32 * smaller(magnitude, 10.0_f32);
     let k = (twice * 1.442695_f32).round_ties_even();
-    let high = twice - (k * 0.69314575_f32);
-    let rest = exp_of_rest(high - (k * 1.4286068e-6_f32));
+    let high = k * (-0.69314575_f32) + twice;
+    let rest = exp_of_rest(k * (-1.4286068e-6_f32) + high);
     let power = f32::from_bits(bits(rest).wrapping_add((last_bits(k) as u32).wrapping_shl(23_u32)));
     let large = (1.0_f32 - (2.0_f32 / (power + 1.0_f32))).copysign(x);
     let itself = x.is_nan() | (magnitude_bits(x) == 0_u32);
@@ -226,10 +226,10 @@ pub(in crate::cpu) fn tanh(x: f32) -> f32 {
 #[inline(always)]
 fn reduce_small(x: f32) -> Reduced {
     let k = (x * 0.63661975_f32).round_ties_even();
-    let a = x - (k * 1.5703125_f32);
-    let b = a - (k * 0.0004837513_f32);
-    let c = b - (k * 7.5495336e-8_f32);
-    let r = c - (k * 2.563344e-12_f32);
+    let a = k * (-1.5703125_f32) + x;
+    let b = k * (-0.0004837513_f32) + a;
+    let c = k * (-7.5495336e-8_f32) + b;
+    let r = k * (-2.563344e-12_f32) + c;
     Reduced { r: r, quadrant: bits(k + 8388608.0_f32) }
 }
 
@@ -278,10 +278,10 @@ fn sine_of_reduced(reduced: Reduced) -> f32 {
     let s = reduced.r * reduced.r;
     let b = select(reduced.r, 1.0_f32, odd);
     q = select(2.8656796e-6_f32, 2.4467707e-5_f32, odd);
-    q = (q * s) + select(-0.00019855992_f32, -0.001388773_f32, odd);
-    q = (q * s) + select(0.008333386_f32, 0.041666657_f32, odd);
-    q = (q * s) + select(-0.16666667_f32, -0.5_f32, odd);
-    let value = b + ((b * s) * q);
+    q = q * s + select(-0.00019855992_f32, -0.001388773_f32, odd);
+    q = q * s + select(0.008333386_f32, 0.041666657_f32, odd);
+    q = q * s + select(-0.16666667_f32, -0.5_f32, odd);
+    let value = (b * s) * q + b;
     f32::from_bits(bits(value) ^ (reduced.quadrant.wrapping_shl(30_u32) & 0x80000000_u32))
 }
 
@@ -307,8 +307,8 @@ fn turned(reduced: Reduced) -> Reduced {
 
 #[inline(always)]
 fn asin_tail(z: f32) -> f32 {
-    let above = z * (0.16666587_f32 + (z * ((-0.042743422_f32) + (z * (-0.008656363_f32)))));
-    above / (1.0_f32 + (z * (-0.70662963_f32)))
+    let above = z * (z * (z * (-0.008656363_f32) + (-0.042743422_f32)) + 0.16666587_f32);
+    above / (z * (-0.70662963_f32) + 1.0_f32)
 }
 
 #[inline(always)]
@@ -320,10 +320,10 @@ fn atan_positive(x: f32) -> f32 {
     let high = select(select(0.0_f32, 0.7853982_f32, middle), 1.5707964_f32, large);
     let low = select(select(0.0_f32, -2.1855694e-8_f32, middle), -4.371139e-8_f32, large);
     let z = r * r;
-    q = (q * z) - 0.13877685_f32;
-    q = (q * z) + 0.19977711_f32;
-    q = (q * z) - 0.3333295_f32;
-    high + ((((q * z) * r) + low) + r)
+    q = q * z + (-0.13877685_f32);
+    q = q * z + 0.19977711_f32;
+    q = q * z + (-0.3333295_f32);
+    high + (((q * z) * r + low) + r)
 }
 
 #[inline(always)]
@@ -334,17 +334,17 @@ fn pow_positive(x: f32, y: f32) -> f32 {
     let s = split2.f * inverse;
     let s_low = residue(-s, split2.f, split2.f - (2.0_f32 * s)) * inverse;
     let z = s * s;
-    q = (q * z) + 0.57675266_f32;
-    q = (q * z) + 0.9617983_f32;
-    let rest = (q * z) + 3.851926e-8_f32;
+    q = q * z + 0.57675266_f32;
+    q = q * z + 0.9617983_f32;
+    let rest = q * z + 3.851926e-8_f32;
     let c = 2.88539_f32 + rest;
     let c_low = (2.88539_f32 - c) + rest;
     let product = s * c;
-    let product_low = (residue(s, c, -product) + (s * c_low)) + (s_low * (c + (2.0_f32 * rest)));
-    let log3 = split2.k + product;
-    let log_low = product_low - ((log3 - split2.k) - product);
+    let product_low = s_low * (c + (2.0_f32 * rest)) + (s * c_low + residue(s, c, -product));
+    let log3 = product + split2.k;
+    let log_low = product_low - ((-product) + (log3 - split2.k));
     let e = y * log3;
-    let e_low = residue(y, log3, -e) + (y * log_low);
+    let e_low = y * log_low + residue(y, log3, -e);
     exp2_of_sum(e, smaller(larger(e_low, -0.001_f32), 0.001_f32))
 }
 
@@ -359,10 +359,10 @@ pub(in crate::cpu) fn cbrt(x: f32) -> f32 {
     let a = select(f32::from_bits(magnitude) * scale2, (magnitude as f32) * 2.0_f32, subnormal);
     let guess = f32::from_bits((bits(a) / 3_u32).wrapping_add(0x2a5119f2_u32));
     let cube = (guess * guess) * guess;
-    let rough = guess * (((2.0_f32 * a) + cube) / ((a + cube) + cube));
+    let rough = guess * ((cube + (2.0_f32 * a)) / (cube + (cube + a)));
     let t = f32::from_bits(bits(rough).wrapping_add(2048_u32) & 0xfffff000_u32);
     let r = a / (t * t);
-    let value = ((t + (t * ((r - t) / ((2.0_f32 * t) + r)))) * select(unscale, 8.881784e-16_f32, subnormal)).copysign(x);
+    let value = ((t * ((r - t) / ((2.0_f32 * t) + r)) + t) * select(unscale, 8.881784e-16_f32, subnormal)).copysign(x);
     let itself = (magnitude >= 0x7f800000_u32) | (magnitude == 0_u32);
     select(value, x, itself)
 }
@@ -378,18 +378,18 @@ pub(in crate::cpu) fn erf(x: f32) -> f32 {
     let mut r: f32 = -0.0005967617_f32;
     let t = smaller(x.abs(), 6.0_f32);
     let s = t * t;
-    q = ((-1.7285347e-5_f32) * t) + 0.00038319713_f32;
-    q = (q * s) + (((-0.0038839644_f32) * t) + 0.024254622_f32);
-    q = (q * t) - 0.10677788_f32;
-    q = (q * t) - 0.6348467_f32;
-    q = (q * t) - 0.12871751_f32;
-    let large = (1.0_f32 - exp((q * t) - t)).copysign(x);
-    r = (r * s) + 0.0049911942_f32;
-    r = (r * s) - 0.026768135_f32;
-    r = (r * s) + 0.112819925_f32;
-    r = (r * s) - 0.37612534_f32;
-    r = (r * s) + 0.12837917_f32;
-    let small = select((r * x) + x, x * 1.1283792_f32, t < 1e-20_f32);
+    q = (-1.7285347e-5_f32) * t + 0.00038319713_f32;
+    q = q * s + ((-0.0038839644_f32) * t + 0.024254622_f32);
+    q = q * t + (-0.10677788_f32);
+    q = q * t + (-0.6348467_f32);
+    q = q * t + (-0.12871751_f32);
+    let large = ((-exp(q * t + (-t))) + 1.0_f32).copysign(x);
+    r = r * s + 0.0049911942_f32;
+    r = r * s + (-0.026768135_f32);
+    r = r * s + 0.112819925_f32;
+    r = r * s + (-0.37612534_f32);
+    r = r * s + 0.12837917_f32;
+    let small = select(r * x + x, x * 1.1283792_f32, t < 1e-20_f32);
     select(select(small, large, t > 0.9277344_f32), x, x.is_nan())
 }
 
@@ -399,66 +399,66 @@ fn erfc_tail(s: f32, far: bool) -> f32 {
     let mut q: f32 = -0.060424414_f32;
     let mut r_far: f32 = -483.5192_f32;
     let mut q_far: f32 = -22.440952_f32;
-    r = (r * s) - 81.28744_f32;
-    r = (r * s) - 184.60509_f32;
-    r = (r * s) - 162.39667_f32;
-    r = (r * s) - 62.37533_f32;
-    r = (r * s) - 10.558626_f32;
-    r = (r * s) - 0.69385856_f32;
-    r = (r * s) - 0.009864944_f32;
-    q = (q * s) + 6.5702496_f32;
-    q = (q * s) + 108.635_f32;
-    q = (q * s) + 429.00815_f32;
-    q = (q * s) + 645.38727_f32;
-    q = (q * s) + 434.5659_f32;
-    q = (q * s) + 137.65776_f32;
-    q = (q * s) + 19.651272_f32;
-    r_far = (r_far * s) - 1025.0951_f32;
-    r_far = (r_far * s) - 637.56647_f32;
-    r_far = (r_far * s) - 160.63638_f32;
-    r_far = (r_far * s) - 17.757956_f32;
-    r_far = (r_far * s) - 0.79928327_f32;
-    r_far = (r_far * s) - 0.009864943_f32;
-    q_far = (q_far * s) + 474.52853_f32;
-    q_far = (q_far * s) + 2553.0503_f32;
-    q_far = (q_far * s) + 3199.8582_f32;
-    q_far = (q_far * s) + 1536.7296_f32;
-    q_far = (q_far * s) + 325.7925_f32;
-    q_far = (q_far * s) + 30.33806_f32;
-    select(r / ((q * s) + 1.0_f32), r_far / ((q_far * s) + 1.0_f32), far)
+    r = r * s + (-81.28744_f32);
+    r = r * s + (-184.60509_f32);
+    r = r * s + (-162.39667_f32);
+    r = r * s + (-62.37533_f32);
+    r = r * s + (-10.558626_f32);
+    r = r * s + (-0.69385856_f32);
+    r = r * s + (-0.009864944_f32);
+    q = q * s + 6.5702496_f32;
+    q = q * s + 108.635_f32;
+    q = q * s + 429.00815_f32;
+    q = q * s + 645.38727_f32;
+    q = q * s + 434.5659_f32;
+    q = q * s + 137.65776_f32;
+    q = q * s + 19.651272_f32;
+    r_far = r_far * s + (-1025.0951_f32);
+    r_far = r_far * s + (-637.56647_f32);
+    r_far = r_far * s + (-160.63638_f32);
+    r_far = r_far * s + (-17.757956_f32);
+    r_far = r_far * s + (-0.79928327_f32);
+    r_far = r_far * s + (-0.009864943_f32);
+    q_far = q_far * s + 474.52853_f32;
+    q_far = q_far * s + 2553.0503_f32;
+    q_far = q_far * s + 3199.8582_f32;
+    q_far = q_far * s + 1536.7296_f32;
+    q_far = q_far * s + 325.7925_f32;
+    q_far = q_far * s + 30.33806_f32;
+    select(r / (q * s + 1.0_f32), r_far / (q_far * s + 1.0_f32), far)
 }
 
 #[inline(always)]
 fn erfc_near(zz: f32) -> f32 {
     let mut above: f32 = -2.3763017e-5_f32;
     let mut below: f32 = -3.9602282e-6_f32;
-    above = (above * zz) - 0.0057702702_f32;
-    above = (above * zz) - 0.02848175_f32;
-    above = (above * zz) - 0.3250421_f32;
-    above = (above * zz) + 0.12837917_f32;
-    below = (below * zz) + 0.00013249474_f32;
-    below = (below * zz) + 0.005081306_f32;
-    below = (below * zz) + 0.06502225_f32;
-    below = (below * zz) + 0.3979172_f32;
-    above / ((below * zz) + 1.0_f32)
+    above = above * zz + (-0.0057702702_f32);
+    above = above * zz + (-0.02848175_f32);
+    above = above * zz + (-0.3250421_f32);
+    above = above * zz + 0.12837917_f32;
+    below = below * zz + 0.00013249474_f32;
+    below = below * zz + 0.005081306_f32;
+    below = below * zz + 0.06502225_f32;
+    below = below * zz + 0.3979172_f32;
+    above / (below * zz + 1.0_f32)
 }
 
 #[inline(always)]
 fn erfc_around(s: f32) -> f32 {
     let mut above: f32 = -0.0021663755_f32;
     let mut below: f32 = 0.0119845_f32;
-    above = (above * s) + 0.035478305_f32;
-    above = (above * s) - 0.110894695_f32;
-    above = (above * s) + 0.31834662_f32;
-    above = (above * s) - 0.37220788_f32;
-    above = (above * s) + 0.4148561_f32;
-    above = (above * s) - 0.0023621186_f32;
-    below = (below * s) + 0.013637084_f32;
-    below = (below * s) + 0.12617122_f32;
-    below = (below * s) + 0.071828656_f32;
-    below = (below * s) + 0.54039794_f32;
-    below = (below * s) + 0.10642088_f32;
-    above / ((below * s) + 1.0_f32)
+    above = above * s + 0.035478305_f32;
+    above = above * s + (-0.110894695_f32);
+    above = above * s + 0.31834662_f32;
+    above = above * s + (-0.37220788_f32);
+    above = above * s + 0.4148561_f32;
+    above = above * s + (-0.0023621186_f32);
+    below = below * s + 0.013637084_f32;
+    below = below * s + 0.12617122_f32;
+    below = below * s + 0.071828656_f32;
+    below = below * s + 0.54039794_f32;
+    below = below * s + 0.10642088_f32;
+    above / (below * s + 1.0_f32)
 }
 
 #[inline(always)]
@@ -469,25 +469,25 @@ fn cut_square(x: f32) -> f32 {
 #[inline(always)]
 fn lgamma_tail(t: f32) -> f32 {
     let mut q: f32 = 0.000111983645_f32;
-    q = (q * t) - 0.00025056204_f32;
-    q = (q * t) + 0.00050726044_f32;
-    q = (q * t) - 0.0011874848_f32;
-    q = (q * t) + 0.0028906795_f32;
-    q = (q * t) - 0.0073859207_f32;
-    q = (q * t) + 0.020580806_f32;
-    q = (q * t) - 0.067352295_f32;
-    q = (q * t) + 0.32246703_f32;
+    q = q * t + (-0.00025056204_f32);
+    q = q * t + 0.00050726044_f32;
+    q = q * t + (-0.0011874848_f32);
+    q = q * t + 0.0028906795_f32;
+    q = q * t + (-0.0073859207_f32);
+    q = q * t + 0.020580806_f32;
+    q = q * t + (-0.067352295_f32);
+    q = q * t + 0.32246703_f32;
     q
 }
 
 #[inline(always)]
 fn stirling_tail(z: f32) -> f32 {
-    0.083333336_f32 + (z * ((-0.0027777778_f32) + (z * 0.0007936508_f32)))
+    z * (z * 0.0007936508_f32 + (-0.0027777778_f32)) + 0.083333336_f32
 }
 
 #[inline(always)]
 fn digamma_tail(z: f32) -> f32 {
-    z * (0.083333336_f32 - (z * (0.008333333_f32 - (z * 0.003968254_f32))))
+    z * ((-z) * (z * (-0.003968254_f32) + 0.008333333_f32) + 0.083333336_f32)
 }
 
 #[inline(always)]
@@ -546,29 +546,29 @@ pub(in crate::cpu) fn log(x: f32) -> f32 {
     let split2 = split(x);
     let half_square = (0.5_f32 * split2.f) * split2.f;
     let tail = log_tail(split2.f, half_square);
-    let rest = ((tail + (split2.k * 9.058001e-6_f32)) - half_square) + split2.f;
-    log_edges(rest + (split2.k * 0.6931381_f32), x)
+    let rest = ((-half_square) + (split2.k * 9.058001e-6_f32 + tail)) + split2.f;
+    log_edges(split2.k * 0.6931381_f32 + rest, x)
 }
 
 #[inline(always)]
 pub(in crate::cpu) fn log2(x: f32) -> f32 {
     let split2 = split(x);
     let half_square = (0.5_f32 * split2.f) * split2.f;
-    let high = cut(split2.f - half_square);
-    let low = ((split2.f - high) - half_square) + log_tail(split2.f, half_square);
-    let rest = ((low + high) * (-0.00017605285_f32)) + (low * 1.4428711_f32);
-    log_edges((rest + (high * 1.4428711_f32)) + split2.k, x)
+    let high = cut((-half_square) + split2.f);
+    let low = log_tail(split2.f, half_square) + ((-half_square) + (split2.f - high));
+    let rest = (low + high) * (-0.00017605285_f32) + (low * 1.4428711_f32);
+    log_edges((high * 1.4428711_f32 + rest) + split2.k, x)
 }
 
 #[inline(always)]
 pub(in crate::cpu) fn log10(x: f32) -> f32 {
     let split2 = split(x);
     let half_square = (0.5_f32 * split2.f) * split2.f;
-    let high = cut(split2.f - half_square);
-    let low = ((split2.f - high) - half_square) + log_tail(split2.f, half_square);
-    let rest = ((low + high) * (-3.168997e-5_f32)) + (low * 0.43432617_f32);
-    let fraction2 = ((split2.k * 7.903415e-7_f32) + rest) + (high * 0.43432617_f32);
-    log_edges(fraction2 + (split2.k * 0.3010292_f32), x)
+    let high = cut((-half_square) + split2.f);
+    let low = log_tail(split2.f, half_square) + ((-half_square) + (split2.f - high));
+    let rest = (low + high) * (-3.168997e-5_f32) + (low * 0.43432617_f32);
+    let fraction2 = high * 0.43432617_f32 + (split2.k * 7.903415e-7_f32 + rest);
+    log_edges(split2.k * 0.3010292_f32 + fraction2, x)
 }
 
 #[inline(always)]
@@ -582,8 +582,8 @@ pub(in crate::cpu) fn log1p(x: f32) -> f32 {
     let k = select(split2.k, 0.0_f32, near);
     let c = select(lost, 0.0_f32, near | (!(u < 1000000000.0_f32)));
     let half_square = (0.5_f32 * f) * f;
-    let rest = ((log_tail(f, half_square) + ((k * 9.058001e-6_f32) + c)) - half_square) + f;
-    let value = rest + (k * 0.6931381_f32);
+    let rest = ((-half_square) + (log_tail(f, half_square) + (k * 9.058001e-6_f32 + c))) + f;
+    let value = k * 0.6931381_f32 + rest;
     select(log_edges(value, select(u, x, x.is_nan())), x, x.abs() < 2.9802322e-8_f32)
 }
 
@@ -592,7 +592,7 @@ pub(in crate::cpu) fn sinh(x: f32) -> f32 {
     let magnitude = x.abs();
     let small = sinh_of_unit(smaller(magnitude, 1.0_f32));
     let half = exp_scaled(magnitude, -1_i32);
-    let large = half - (0.25_f32 / half);
+    let large = half + (-(0.25_f32 / half));
     let value = select(small, large, magnitude >= 1.0_f32).copysign(x);
     select(value, x, x.is_nan() | (magnitude < 0.00012207031_f32))
 }
@@ -607,7 +607,7 @@ pub(in crate::cpu) fn cosh(x: f32) -> f32 {
 pub(in crate::cpu) fn asinh(x: f32) -> f32 {
     let magnitude = x.abs();
     let bounded = smaller(magnitude, 16384.0_f32);
-    let small = log1p(bounded + ((bounded * bounded) / (1.0_f32 + (1.0_f32 + (bounded * bounded)).sqrt())));
+    let small = log1p(bounded + ((bounded * bounded) / (1.0_f32 + (bounded * bounded + 1.0_f32).sqrt())));
     let large = log(magnitude) + 0.6931472_f32;
     let value = select(small, large, magnitude > 16384.0_f32).copysign(x);
     select(value, x, x.is_nan() | (magnitude < 0.00012207031_f32))
@@ -616,7 +616,7 @@ pub(in crate::cpu) fn asinh(x: f32) -> f32 {
 #[inline(always)]
 pub(in crate::cpu) fn acosh(x: f32) -> f32 {
     let t = smaller(larger(x, 1.0_f32), 16384.0_f32) - 1.0_f32;
-    let small = log1p(t + ((2.0_f32 * t) + (t * t)).sqrt());
+    let small = log1p(t + (t * t + (2.0_f32 * t)).sqrt());
     let large = log(x) + 0.6931472_f32;
     let value = select(small, large, x > 16384.0_f32);
     select(value, nan(x), (x < 1.0_f32) | x.is_nan())
@@ -636,7 +636,7 @@ pub(in crate::cpu) fn atanh(x: f32) -> f32 {
 
 #[inline(always)]
 pub(in crate::cpu) fn sigmoid(x: f32) -> f32 {
-    1.0_f32 / (1.0_f32 + exp(-x))
+    1.0_f32 / (exp(-x) + 1.0_f32)
 }
 
 #[inline(always)]
@@ -713,14 +713,14 @@ pub(in crate::cpu) fn tan_of_quarter(x: f32) -> f32 {
 fn arcsine_of_root(z: f32) -> Arcsine {
     let s = z.sqrt();
     let high = cut(s);
-    let c = (z - (high * high)) / larger(s + high, 1e-30_f32);
-    Arcsine { high: high, low: (asin_tail(z) * s) + c }
+    let c = ((-high) * high + z) / larger(s + high, 1e-30_f32);
+    Arcsine { high: high, low: asin_tail(z) * s + c }
 }
 
 #[inline(always)]
 pub(in crate::cpu) fn asin(x: f32) -> f32 {
     let magnitude = x.abs();
-    let small = x + (x * asin_tail(smaller(magnitude * magnitude, 0.25_f32)));
+    let small = x * asin_tail(smaller(magnitude * magnitude, 0.25_f32)) + x;
     let root2 = arcsine_of_root(0.5_f32 * (1.0_f32 - smaller(magnitude, 1.0_f32)));
     let rest = (2.0_f32 * root2.low) - (-4.371139e-8_f32);
     let large = 0.7853982_f32 - (rest - (0.7853982_f32 - (2.0_f32 * root2.high)));
@@ -733,7 +733,7 @@ pub(in crate::cpu) fn asin(x: f32) -> f32 {
 pub(in crate::cpu) fn acos(x: f32) -> f32 {
     let magnitude = x.abs();
     let z = smaller(magnitude * magnitude, 0.25_f32);
-    let middle = 1.5707963_f32 - (x - (7.5497894e-8_f32 - (x * asin_tail(z))));
+    let middle = 1.5707963_f32 - (x - ((-x) * asin_tail(z) + 7.5497894e-8_f32));
     let root2 = arcsine_of_root(0.5_f32 * (1.0_f32 - smaller(magnitude, 1.0_f32)));
     let right = 2.0_f32 * (root2.high + root2.low);
     let left = 2.0_f32 * (1.5707963_f32 - (root2.high + (root2.low - 7.5497894e-8_f32)));
@@ -803,7 +803,7 @@ pub(in crate::cpu) fn hypot(a: f32, b: f32) -> f32 {
     let high = f32::from_bits(larger(x, y));
     let low = f32::from_bits(smaller(x, y));
     let ratio = low / high;
-    let value = high * (1.0_f32 + (ratio * ratio)).sqrt();
+    let value = high * (ratio * ratio + 1.0_f32).sqrt();
     let finite = select(value, high, smaller(x, y) == 0_u32);
     let infinite = (x == 0x7f800000_u32) | (y == 0x7f800000_u32);
     let nan2 = (x > 0x7f800000_u32) | (y > 0x7f800000_u32);
@@ -814,7 +814,7 @@ pub(in crate::cpu) fn hypot(a: f32, b: f32) -> f32 {
 fn erfc_far(x: f32) -> f32 {
     let tail = erfc_tail(1.0_f32 / (x * x), x >= 2.857143_f32);
     let cut2 = cut_square(x);
-    exp_of_sum(((-cut2) * cut2) - 0.5625_f32, ((cut2 - x) * (cut2 + x)) + tail, 0_i32) / x
+    exp_of_sum((-cut2) * cut2 + (-0.5625_f32), (cut2 - x) * (cut2 + x) + tail, 0_i32) / x
 }
 
 #[inline(always)]
@@ -822,7 +822,7 @@ pub(in crate::cpu) fn erfc(x: f32) -> f32 {
     let magnitude = x.abs();
     let z = smaller(magnitude, 0.84375_f32);
     let y = erfc_near(z * z);
-    let near = select(0.5_f32 - ((x - 0.5_f32) + (x * y)), 1.0_f32 - (x + (x * y)), x < 0.25_f32);
+    let near = select(0.5_f32 - (x * y + (x - 0.5_f32)), 1.0_f32 - (x * y + x), x < 0.25_f32);
     let r = erfc_around(smaller(larger(magnitude, 0.84375_f32), 1.25_f32) - 1.0_f32);
     let around = select(0.15493709_f32 - r, 1.0_f32 + (0.8450629_f32 + r), x < 0.0_f32);
     let power = erfc_far(smaller(larger(magnitude, 1.25_f32), 28.0_f32));
@@ -854,12 +854,12 @@ pub(in crate::cpu) fn lgamma(x: f32) -> f32 {
         i = i.wrapping_add(1_i32);
     }
     let t = select(select(select(rest - 2.0_f32, y - 1.0_f32, near_one), y, low), 0.0_f32, large);
-    let around = t * (0.42278433_f32 + (t * lgamma_tail(t)));
+    let around = t * (t * lgamma_tail(t) + 0.42278433_f32);
     let logarithm = log(select(select(product, y * (1.0_f32 + y), low), y, large));
     let shifted = around + select(logarithm, -logarithm, low);
     let inverse = 1.0_f32 / y;
-    let series = ((y - 0.5_f32) * (logarithm - 1.0_f32)) + (0.41893855_f32 + (inverse * stirling_tail(inverse * inverse)));
-    let positive = select(select(shifted, around - log1p(t), near_one), series, large);
+    let series = (y - 0.5_f32) * (logarithm - 1.0_f32) + (inverse * stirling_tail(inverse * inverse) + 0.41893855_f32);
+    let positive = select(select(shifted, around + (-log1p(t)), near_one), series, large);
     let r = y - y.round_ties_even();
     let divisor = select(y, y * product, shifts) * sin_of_quarter(3.1415927_f32 * r).abs();
     let reflected = log(3.1415927_f32 / divisor) - select(positive, around, shifts);
@@ -888,7 +888,7 @@ pub(in crate::cpu) fn digamma(x: f32) -> f32 {
         z = select(z, z + 1.0_f32, below);
         i = i.wrapping_add(1_i32);
     }
-    let positive = (((log(z) - (0.5_f32 / z)) - digamma_tail(1.0_f32 / (z * z))) + sum) - first;
+    let positive = (((-digamma_tail(1.0_f32 / (z * z))) + (log(z) - (0.5_f32 / z))) + sum) - first;
     let r = x - x.round_ties_even();
     let reflected = positive - (3.1415927_f32 / tan_of_quarter(3.1415927_f32 * r));
     let undefined = (r == 0.0_f32) | is_inf(x);

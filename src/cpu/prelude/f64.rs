@@ -96,11 +96,11 @@ fn exp_of_parts(high: f64, low: f64) -> f64 {
     let mut q: f64 = 4.1381367970572385e-8_f64;
     let r = high - low;
     let s = r * r;
-    q = (q * s) - 1.6533902205465252e-6_f64;
-    q = (q * s) + 6.613756321437934e-5_f64;
-    q = (q * s) - 0.0027777777777015593_f64;
-    q = (q * s) + 0.16666666666666602_f64;
-    let c = r - (s * q);
+    q = q * s + (-1.6533902205465252e-6_f64);
+    q = q * s + 6.613756321437934e-5_f64;
+    q = q * s + (-0.0027777777777015593_f64);
+    q = q * s + 0.16666666666666602_f64;
+    let c = (-s) * q + r;
     1.0_f64 + ((((r * c) / (2.0_f64 - c)) - low) + high)
 }
 
@@ -108,7 +108,7 @@ fn exp_of_parts(high: f64, low: f64) -> f64 {
 fn exp_of_sum(x: f64, more: f64, up: i32) -> f64 {
     let bounded = smaller(larger(x, -760.0_f64), 712.0_f64);
     let k = ((bounded + more) * 1.4426950408889634_f64).round_ties_even();
-    let power = exp_of_parts(bounded - (k * 0.6931471803691238_f64), (k * 1.9082149292705877e-10_f64) - more);
+    let power = exp_of_parts(k * (-0.6931471803691238_f64) + bounded, k * 1.9082149292705877e-10_f64 + (-more));
     scale(power, (k as i32).wrapping_add(up))
 }
 
@@ -121,7 +121,7 @@ fn exp_scaled(x: f64, up: i32) -> f64 {
 fn exp_of_product(r: f64, first: f64, rest: f64) -> f64 {
     let cut2 = cut(r);
     let high = cut2 * first;
-    exp_of_parts(high, -((r * rest) + ((r - cut2) * first)))
+    exp_of_parts(high, -(r * rest + ((r - cut2) * first)))
 }
 
 #[inline(always)]
@@ -136,8 +136,8 @@ pub(in crate::cpu) fn exp2(x: f64) -> f64 {
 pub(in crate::cpu) fn exp10(x: f64) -> f64 {
     let bounded = smaller(larger(x, -330.0_f64), 310.0_f64);
     let k = (bounded * 3.321928094887362_f64).round_ties_even();
-    let high = bounded - (k * 0.30102999566361177_f64);
-    let r = high - (k * 3.694239077158931e-13_f64);
+    let high = k * (-0.30102999566361177_f64) + bounded;
+    let r = k * (-3.694239077158931e-13_f64) + high;
     let power = exp_of_product(r, 2.3025856018066406_f64, -5.08812594940982e-7_f64);
     select(scale(power, k as i32), x, x.is_nan())
 }
@@ -145,11 +145,11 @@ pub(in crate::cpu) fn exp10(x: f64) -> f64 {
 #[inline(always)]
 fn expm1_ratio(square: f64) -> f64 {
     let mut q: f64 = -2.0109921818362437e-7_f64;
-    q = (q * square) + 4.008217827329362e-6_f64;
-    q = (q * square) - 7.93650757887508e-5_f64;
-    q = (q * square) + 0.0015873015872548146_f64;
-    q = (q * square) - 0.03333333333333313_f64;
-    1.0_f64 + (square * q)
+    q = q * square + 4.008217827329362e-6_f64;
+    q = q * square + (-7.93650757887508e-5_f64);
+    q = q * square + 0.0015873015872548146_f64;
+    q = q * square + (-0.03333333333333313_f64);
+    square * q + 1.0_f64
 }
 
 #[inline(always)]
@@ -157,8 +157,8 @@ fn log_tail(f: f64, half_square: f64) -> f64 {
     let s = f / (2.0_f64 + f);
     let z = s * s;
     let w = z * z;
-    let even = w * (0.3999999999940942_f64 + (w * (0.22222198432149784_f64 + (w * 0.15313837699209373_f64))));
-    let odd = z * (0.6666666666666735_f64 + (w * (0.2857142874366239_f64 + (w * (0.1818357216161805_f64 + (w * 0.14798198605116586_f64))))));
+    let even = w * (w * (w * 0.15313837699209373_f64 + 0.22222198432149784_f64) + 0.3999999999940942_f64);
+    let odd = z * (w * (w * (w * 0.14798198605116586_f64 + 0.1818357216161805_f64) + 0.2857142874366239_f64) + 0.6666666666666735_f64);
     s * ((half_square + even) + odd)
 }
 
@@ -167,16 +167,16 @@ pub(in crate::cpu) fn expm1(x: f64) -> f64 {
     let bounded = smaller(larger(x, -60.0_f64), 711.0_f64);
     let small = bounded.abs() < 0.34657359_f64;
     let k = select((bounded * 1.4426950408889634_f64).round_ties_even(), 0.0_f64, small);
-    let high = bounded - (k * 0.6931471803691238_f64);
+    let high = k * (-0.6931471803691238_f64) + bounded;
     let low = k * 1.9082149292705877e-10_f64;
     let r = high - low;
     let lost = (high - r) - low;
     let half = 0.5_f64 * r;
     let square = r * half;
     let r1 = expm1_ratio(square);
-    let t = 3.0_f64 - (r1 * half);
-    let e = square * ((r1 - t) / (6.0_f64 - (r * t)));
-    let near = r - (((r * (e - lost)) - lost) - square);
+    let t = (-r1) * half + 3.0_f64;
+    let e = square * ((r1 - t) / ((-r) * t + 6.0_f64));
+    let near = r - ((r * (e - lost) + (-lost)) - square);
     let whole2 = k as i32;
     let middle = (whole2 >= (-2_i32)) & (whole2 <= 52_i32);
     let inverse = scale(1.0_f64, smaller(larger(whole2, -2_i32), 52_i32).wrapping_neg());
@@ -224,13 +224,13 @@ fn bits_of_inverse_tau(at: i32) -> u64 {
 #[inline(always)]
 fn reduce_small(x: f64) -> Reduced {
     let k = (x * 0.6366197723675814_f64).round_ties_even();
-    let r1 = x - (k * 1.5707963267341256_f64);
+    let r1 = k * (-1.5707963267341256_f64) + x;
     let b = k * 6.077100506303966e-11_f64;
     let r2 = r1 - b;
     let c = k * 2.0222662487111665e-21_f64;
     let r3 = r2 - c;
     let lost = ((r1 - r2) - b) + ((r2 - r3) - c);
-    let rest = (k * 8.4784276603689e-32_f64) - lost;
+    let rest = k * 8.4784276603689e-32_f64 + (-lost);
     let r = r3 - rest;
     Reduced { r: r, tail: (r3 - r) - rest, quadrant: (k as i32) as u32 }
 }
@@ -285,8 +285,8 @@ fn reduce_large(x: f64) -> Reduced {
     let high_cut = f64::from_bits(bits(high) & 0xfffffffff8000000_u64);
     let high_rest = high - high_cut;
     let angle = high * 1.5707963267948966_f64;
-    let lost = ((((high_cut * 1.5707963109016418_f64) - angle) + (high_cut * 1.5893254712295857e-8_f64)) + (high_rest * 1.5707963109016418_f64)) + (high_rest * 1.5893254712295857e-8_f64);
-    let more = (lost + (high * 6.123233995736766e-17_f64)) + (low * 1.5707963267948966_f64);
+    let lost = high_rest * 1.5893254712295857e-8_f64 + (high_rest * 1.5707963109016418_f64 + (high_cut * 1.5893254712295857e-8_f64 + (high_cut * 1.5707963109016418_f64 + (-angle))));
+    let more = low * 1.5707963267948966_f64 + (high * 6.123233995736766e-17_f64 + lost);
     let r = angle + more;
     let tail = (angle - r) + more;
     let negative = above_half != (x < 0.0_f64);
@@ -323,20 +323,20 @@ fn sine_of_reduced(reduced: Reduced) -> f64 {
     let mut even: f64 = -1.1359647557788195e-11_f64;
     let r = reduced.r;
     let z = r * r;
-    odd = (odd * z) - 2.5050760253406863e-8_f64;
-    odd = (odd * z) + 2.7557313707070068e-6_f64;
-    odd = (odd * z) - 0.0001984126982985795_f64;
-    odd = (odd * z) + 0.00833333333332249_f64;
+    odd = odd * z + (-2.5050760253406863e-8_f64);
+    odd = odd * z + 2.7557313707070068e-6_f64;
+    odd = odd * z + (-0.0001984126982985795_f64);
+    odd = odd * z + 0.00833333333332249_f64;
     let cube = z * r;
-    let sine = r - (((z * ((0.5_f64 * reduced.tail) - (cube * odd))) - reduced.tail) + (cube * 0.16666666666666632_f64));
-    even = (even * z) + 2.087572321298175e-9_f64;
-    even = (even * z) - 2.7557314351390663e-7_f64;
-    even = (even * z) + 2.480158728947673e-5_f64;
-    even = (even * z) - 0.001388888888887411_f64;
-    even = (even * z) + 0.0416666666666666_f64;
+    let sine = r - (cube * 0.16666666666666632_f64 + (z * ((-cube) * odd + (0.5_f64 * reduced.tail)) + (-reduced.tail)));
+    even = even * z + 2.087572321298175e-9_f64;
+    even = even * z + (-2.7557314351390663e-7_f64);
+    even = even * z + 2.480158728947673e-5_f64;
+    even = even * z + (-0.001388888888887411_f64);
+    even = even * z + 0.0416666666666666_f64;
     let half = 0.5_f64 * z;
     let rough = 1.0_f64 - half;
-    let cosine = rough + (((1.0_f64 - rough) - half) + ((z * (z * even)) - (r * reduced.tail)));
+    let cosine = rough + (((1.0_f64 - rough) - half) + (z * (z * even) + (-(r * reduced.tail))));
     let value = select(sine, cosine, (reduced.quadrant & 1_u32) != 0_u32);
     select(value, -value, (reduced.quadrant & 2_u32) != 0_u32)
 }
@@ -345,15 +345,15 @@ fn sine_of_reduced(reduced: Reduced) -> f64 {
 fn asin_tail(z: f64) -> f64 {
     let mut above: f64 = 3.479331075960212e-5_f64;
     let mut below: f64 = 0.07703815055590194_f64;
-    above = (above * z) + 0.0007915349942898145_f64;
-    above = (above * z) - 0.04005553450067941_f64;
-    above = (above * z) + 0.20121253213486293_f64;
-    above = (above * z) - 0.3255658186224009_f64;
-    above = (above * z) + 0.16666666666666666_f64;
-    below = (below * z) - 0.6882839716054533_f64;
-    below = (below * z) + 2.0209457602335057_f64;
-    below = (below * z) - 2.403394911734414_f64;
-    (z * above) / ((below * z) + 1.0_f64)
+    above = above * z + 0.0007915349942898145_f64;
+    above = above * z + (-0.04005553450067941_f64);
+    above = above * z + 0.20121253213486293_f64;
+    above = above * z + (-0.3255658186224009_f64);
+    above = above * z + 0.16666666666666666_f64;
+    below = below * z + (-0.6882839716054533_f64);
+    below = below * z + 2.0209457602335057_f64;
+    below = below * z + (-2.403394911734414_f64);
+    (z * above) / (below * z + 1.0_f64)
 }
 
 #[inline(always)]
@@ -365,7 +365,7 @@ fn atan_positive(x: f64) -> f64 {
     let above = [x >= 0.4375_f64, x >= 0.6875_f64, x >= 1.1875_f64, x >= 2.4375_f64];
     r = select(x, ((2.0_f64 * x) - 1.0_f64) / (2.0_f64 + x), above[0]);
     r = select(r, (x - 1.0_f64) / (x + 1.0_f64), above[1]);
-    r = select(r, (x - 1.5_f64) / (1.0_f64 + (1.5_f64 * x)), above[2]);
+    r = select(r, (x - 1.5_f64) / (1.5_f64 * x + 1.0_f64), above[2]);
     r = select(r, (-1.0_f64) / x, above[3]);
     high = select(0.0_f64, 0.4636476090008061_f64, above[0]);
     high = select(high, 0.7853981633974483_f64, above[1]);
@@ -376,17 +376,17 @@ fn atan_positive(x: f64) -> f64 {
     low = select(low, 1.3903311031230998e-17_f64, above[2]);
     low = select(low, 6.123233995736766e-17_f64, above[3]);
     let z = r * r;
-    q = (q * z) - 0.036531572744216916_f64;
-    q = (q * z) + 0.049768779946159324_f64;
-    q = (q * z) - 0.058335701337905735_f64;
-    q = (q * z) + 0.06661073137387531_f64;
-    q = (q * z) - 0.0769187620504483_f64;
-    q = (q * z) + 0.09090887133436507_f64;
-    q = (q * z) - 0.11111110405462356_f64;
-    q = (q * z) + 0.14285714272503466_f64;
-    q = (q * z) - 0.19999999999876483_f64;
-    q = (q * z) + 0.3333333333333293_f64;
-    high - (((r * (z * q)) - low) - r)
+    q = q * z + (-0.036531572744216916_f64);
+    q = q * z + 0.049768779946159324_f64;
+    q = q * z + (-0.058335701337905735_f64);
+    q = q * z + 0.06661073137387531_f64;
+    q = q * z + (-0.0769187620504483_f64);
+    q = q * z + 0.09090887133436507_f64;
+    q = q * z + (-0.11111110405462356_f64);
+    q = q * z + 0.14285714272503466_f64;
+    q = q * z + (-0.19999999999876483_f64);
+    q = q * z + 0.3333333333333293_f64;
+    high - ((r * (z * q) + (-low)) - r)
 }
 
 #[inline(always)]
@@ -410,29 +410,29 @@ fn pow_positive(x: f64, y: f64) -> f64 {
     let sum_bits = (a_bits.wrapping_shr(1_u32) & 0xffffffff00000000_u64) | 0x2000000000000000_u64;
     let sum_high = f64::from_bits(sum_bits.wrapping_add(0x8000000000000_u64).wrapping_add(select(0_u64, 0x4000000000000_u64, middle)));
     let sum_low = a - (sum_high - base);
-    let s_low = v * ((u - (s_high * sum_high)) - (s_high * sum_low));
+    let s_low = v * ((-s_high) * sum_low + ((-s_high) * sum_high + u));
     let s2 = s * s;
-    q = (q * s2) + 0.23066074577556175_f64;
-    q = (q * s2) + 0.272728123808534_f64;
-    q = (q * s2) + 0.33333332981837743_f64;
-    q = (q * s2) + 0.4285714285785502_f64;
-    q = (q * s2) + 0.5999999999999946_f64;
-    let r = ((s2 * s2) * q) + (s_low * (s_high + s));
+    q = q * s2 + 0.23066074577556175_f64;
+    q = q * s2 + 0.272728123808534_f64;
+    q = q * s2 + 0.33333332981837743_f64;
+    q = q * s2 + 0.4285714285785502_f64;
+    q = q * s2 + 0.5999999999999946_f64;
+    let r = (s2 * s2) * q + (s_low * (s_high + s));
     let square = s_high * s_high;
     let t_high = cut((3.0_f64 + square) + r);
     let t_low = r - ((t_high - 3.0_f64) - square);
     let p_exact = s_high * t_high;
-    let p_rest = (s_low * t_high) + (t_low * s);
+    let p_rest = s_low * t_high + (t_low * s);
     let p_high = cut(p_exact + p_rest);
     let p_low = p_rest - (p_high - p_exact);
     let z_high = 0.9617967009544373_f64 * p_high;
-    let z_low = (((-7.028461650952758e-9_f64) * p_high) + (p_low * 0.9617966939259756_f64)) + select(0.0_f64, 1.350039202129749e-8_f64, middle);
+    let z_low = ((-7.028461650952758e-9_f64) * p_high + (p_low * 0.9617966939259756_f64)) + select(0.0_f64, 1.350039202129749e-8_f64, middle);
     let shift = select(0.0_f64, 0.5849624872207642_f64, middle);
     let whole2 = n as f64;
     let log_high = cut(((z_high + z_low) + shift) + whole2);
     let log_low = z_low - (((log_high - whole2) - shift) - z_high);
     let y_high = cut(y);
-    let e_low = ((y - y_high) * log_high) + (y * log_low);
+    let e_low = (y - y_high) * log_high + (y * log_low);
     let e_high = y_high * log_high;
     let e = e_low + e_high;
     let bounded = smaller(larger(e, -1100.0_f64), 1030.0_f64);
@@ -442,16 +442,16 @@ fn pow_positive(x: f64, y: f64) -> f64 {
     let rest_low = select(0.0_f64, e_low, inside);
     let f = cut(rest_high + rest_low);
     let natural_high = f * 0.6931471824645996_f64;
-    let natural_low = ((rest_low - (f - rest_high)) * 0.6931471805599453_f64) - (f * 1.904654299957768e-9_f64);
+    let natural_low = (rest_low - (f - rest_high)) * 0.6931471805599453_f64 + (-(f * 1.904654299957768e-9_f64));
     let z = natural_high + natural_low;
     let lost = natural_low - (z - natural_high);
     let zz = z * z;
-    w = (w * zz) - 1.6533902205465252e-6_f64;
-    w = (w * zz) + 6.613756321437934e-5_f64;
-    w = (w * zz) - 0.0027777777777015593_f64;
-    w = (w * zz) + 0.16666666666666602_f64;
-    let t = z - (zz * w);
-    let power = 1.0_f64 - ((((z * t) / (t - 2.0_f64)) - (lost + (z * lost))) - z);
+    w = w * zz + (-1.6533902205465252e-6_f64);
+    w = w * zz + 6.613756321437934e-5_f64;
+    w = w * zz + (-0.0027777777777015593_f64);
+    w = w * zz + 0.16666666666666602_f64;
+    let t = (-zz) * w + z;
+    let power = 1.0_f64 - ((((z * t) / (t - 2.0_f64)) - (z * lost + lost)) - z);
     scale(power, k as i32)
 }
 
@@ -462,10 +462,10 @@ pub(in crate::cpu) fn cbrt(x: f64) -> f64 {
     let a = f64::from_bits(select(magnitude, bits(magnitude as f64), subnormal));
     let guess = f64::from_bits(((high_u64(bits(a)) / 3_u32).wrapping_add(0x2a9f7893_u32) as u64).wrapping_shl(32_u32));
     let r = (guess * guess) * (guess / a);
-    let near = guess * ((1.87595182427177_f64 + (r * ((-1.8849797954337717_f64) + (r * 1.6214297201053545_f64)))) + (((r * r) * r) * ((-0.758397934778766_f64) + (r * 0.14599619288661245_f64))));
+    let near = guess * (((r * r) * r) * (r * 0.14599619288661245_f64 + (-0.758397934778766_f64)) + (r * (r * 1.6214297201053545_f64 + (-1.8849797954337717_f64)) + 1.87595182427177_f64));
     let t = f64::from_bits(bits(near).wrapping_add(0x80000000_u64) & 0xffffffffc0000000_u64);
     let q = a / (t * t);
-    let root2 = t + (t * ((q - t) / ((2.0_f64 * t) + q)));
+    let root2 = t * ((q - t) / ((2.0_f64 * t) + q)) + t;
     let unscale = select(1.0_f64, scale(1.0_f64, -358_i32), subnormal);
     let itself = (magnitude >= 0x7ff0000000000000_u64) | (magnitude == 0_u64);
     select((root2 * unscale).copysign(x), x, itself)
@@ -477,66 +477,66 @@ fn erfc_tail(s: f64, far: bool) -> f64 {
     let mut q: f64 = -0.0604244152148581_f64;
     let mut r_far: f64 = -483.5191916086514_f64;
     let mut q_far: f64 = -22.44095244658582_f64;
-    r = (r * s) - 81.2874355063066_f64;
-    r = (r * s) - 184.60509290671104_f64;
-    r = (r * s) - 162.39666946257347_f64;
-    r = (r * s) - 62.375332450326006_f64;
-    r = (r * s) - 10.558626225323291_f64;
-    r = (r * s) - 0.6938585727071818_f64;
-    r = (r * s) - 0.009864944034847148_f64;
-    q = (q * s) + 6.570249770319282_f64;
-    q = (q * s) + 108.63500554177944_f64;
-    q = (q * s) + 429.00814002756783_f64;
-    q = (q * s) + 645.3872717332679_f64;
-    q = (q * s) + 434.56587747522923_f64;
-    q = (q * s) + 137.65775414351904_f64;
-    q = (q * s) + 19.651271667439257_f64;
-    r_far = (r_far * s) - 1025.0951316110772_f64;
-    r_far = (r_far * s) - 637.5664433683896_f64;
-    r_far = (r_far * s) - 160.63638485582192_f64;
-    r_far = (r_far * s) - 17.757954917754752_f64;
-    r_far = (r_far * s) - 0.799283237680523_f64;
-    r_far = (r_far * s) - 0.0098649429247001_f64;
-    q_far = (q_far * s) + 474.52854120695537_f64;
-    q_far = (q_far * s) + 2553.0504064331644_f64;
-    q_far = (q_far * s) + 3199.8582195085955_f64;
-    q_far = (q_far * s) + 1536.729586084437_f64;
-    q_far = (q_far * s) + 325.7925129965739_f64;
-    q_far = (q_far * s) + 30.33806074348246_f64;
-    select(r / ((q * s) + 1.0_f64), r_far / ((q_far * s) + 1.0_f64), far)
+    r = r * s + (-81.2874355063066_f64);
+    r = r * s + (-184.60509290671104_f64);
+    r = r * s + (-162.39666946257347_f64);
+    r = r * s + (-62.375332450326006_f64);
+    r = r * s + (-10.558626225323291_f64);
+    r = r * s + (-0.6938585727071818_f64);
+    r = r * s + (-0.009864944034847148_f64);
+    q = q * s + 6.570249770319282_f64;
+    q = q * s + 108.63500554177944_f64;
+    q = q * s + 429.00814002756783_f64;
+    q = q * s + 645.3872717332679_f64;
+    q = q * s + 434.56587747522923_f64;
+    q = q * s + 137.65775414351904_f64;
+    q = q * s + 19.651271667439257_f64;
+    r_far = r_far * s + (-1025.0951316110772_f64);
+    r_far = r_far * s + (-637.5664433683896_f64);
+    r_far = r_far * s + (-160.63638485582192_f64);
+    r_far = r_far * s + (-17.757954917754752_f64);
+    r_far = r_far * s + (-0.799283237680523_f64);
+    r_far = r_far * s + (-0.0098649429247001_f64);
+    q_far = q_far * s + 474.52854120695537_f64;
+    q_far = q_far * s + 2553.0504064331644_f64;
+    q_far = q_far * s + 3199.8582195085955_f64;
+    q_far = q_far * s + 1536.729586084437_f64;
+    q_far = q_far * s + 325.7925129965739_f64;
+    q_far = q_far * s + 30.33806074348246_f64;
+    select(r / (q * s + 1.0_f64), r_far / (q_far * s + 1.0_f64), far)
 }
 
 #[inline(always)]
 fn erfc_near(zz: f64) -> f64 {
     let mut above: f64 = -2.3763016656650163e-5_f64;
     let mut below: f64 = -3.960228278775368e-6_f64;
-    above = (above * zz) - 0.005770270296489442_f64;
-    above = (above * zz) - 0.02848174957559851_f64;
-    above = (above * zz) - 0.3250421072470015_f64;
-    above = (above * zz) + 0.12837916709551256_f64;
-    below = (below * zz) + 0.00013249473800432164_f64;
-    below = (below * zz) + 0.005081306281875766_f64;
-    below = (below * zz) + 0.0650222499887673_f64;
-    below = (below * zz) + 0.39791722395915535_f64;
-    above / ((below * zz) + 1.0_f64)
+    above = above * zz + (-0.005770270296489442_f64);
+    above = above * zz + (-0.02848174957559851_f64);
+    above = above * zz + (-0.3250421072470015_f64);
+    above = above * zz + 0.12837916709551256_f64;
+    below = below * zz + 0.00013249473800432164_f64;
+    below = below * zz + 0.005081306281875766_f64;
+    below = below * zz + 0.0650222499887673_f64;
+    below = below * zz + 0.39791722395915535_f64;
+    above / (below * zz + 1.0_f64)
 }
 
 #[inline(always)]
 fn erfc_around(s: f64) -> f64 {
     let mut above: f64 = -0.002166375594868791_f64;
     let mut below: f64 = 0.011984499846799107_f64;
-    above = (above * s) + 0.035478304325618236_f64;
-    above = (above * s) - 0.11089469428239668_f64;
-    above = (above * s) + 0.31834661990116175_f64;
-    above = (above * s) - 0.3722078760357013_f64;
-    above = (above * s) + 0.41485611868374833_f64;
-    above = (above * s) - 0.0023621185607526594_f64;
-    below = (below * s) + 0.01363708391202905_f64;
-    below = (below * s) + 0.12617121980876164_f64;
-    below = (below * s) + 0.07182865441419627_f64;
-    below = (below * s) + 0.540397917702171_f64;
-    below = (below * s) + 0.10642088040084423_f64;
-    above / ((below * s) + 1.0_f64)
+    above = above * s + 0.035478304325618236_f64;
+    above = above * s + (-0.11089469428239668_f64);
+    above = above * s + 0.31834661990116175_f64;
+    above = above * s + (-0.3722078760357013_f64);
+    above = above * s + 0.41485611868374833_f64;
+    above = above * s + (-0.0023621185607526594_f64);
+    below = below * s + 0.01363708391202905_f64;
+    below = below * s + 0.12617121980876164_f64;
+    below = below * s + 0.07182865441419627_f64;
+    below = below * s + 0.540397917702171_f64;
+    below = below * s + 0.10642088040084423_f64;
+    above / (below * s + 1.0_f64)
 }
 
 #[inline(always)]
@@ -548,14 +548,14 @@ fn cut_square(x: f64) -> f64 {
 fn erfc_far(x: f64) -> f64 {
     let tail = erfc_tail(1.0_f64 / (x * x), x >= 2.857142925_f64);
     let cut2 = cut_square(x);
-    exp_of_sum(((-cut2) * cut2) - 0.5625_f64, ((cut2 - x) * (cut2 + x)) + tail, 0_i32) / x
+    exp_of_sum((-cut2) * cut2 + (-0.5625_f64), (cut2 - x) * (cut2 + x) + tail, 0_i32) / x
 }
 
 #[inline(always)]
 pub(in crate::cpu) fn erf(x: f64) -> f64 {
     let magnitude = smaller(x.abs(), 6.0_f64);
     let z = smaller(magnitude, 0.84375_f64);
-    let small = select(x + (x * erfc_near(z * z)), x * 1.1283791670955126_f64, magnitude < 1e-290_f64);
+    let small = select(x * erfc_near(z * z) + x, x * 1.1283791670955126_f64, magnitude < 1e-290_f64);
     let around = 0.8450629115104675_f64 + erfc_around(smaller(larger(magnitude, 0.84375_f64), 1.25_f64) - 1.0_f64);
     let far = 1.0_f64 - erfc_far(larger(magnitude, 1.25_f64));
     let large = select(around, far, magnitude >= 1.25_f64).copysign(x);
@@ -565,49 +565,49 @@ pub(in crate::cpu) fn erf(x: f64) -> f64 {
 #[inline(always)]
 fn lgamma_tail(t: f64) -> f64 {
     let mut q: f64 = 1.47455851555312e-8_f64;
-    q = (q * t) - 3.085985478390577e-8_f64;
-    q = (q * t) + 4.537211788401254e-8_f64;
-    q = (q * t) - 9.558178101635195e-8_f64;
-    q = (q * t) + 2.1282474305197616e-7_f64;
-    q = (q * t) - 4.508168225446838e-7_f64;
-    q = (q * t) + 9.54993508309678e-7_f64;
-    q = (q * t) - 2.0389077825677104e-6_f64;
-    q = (q * t) + 4.374884980416112e-6_f64;
-    q = (q * t) - 9.439526202058818e-6_f64;
-    q = (q * t) + 2.0507211376332486e-5_f64;
-    q = (q * t) - 4.4926233820610826e-5_f64;
-    q = (q * t) + 9.945751284637129e-5_f64;
-    q = (q * t) - 0.00022315475858818615_f64;
-    q = (q * t) + 0.0005096695247414077_f64;
-    q = (q * t) - 0.0011927539116998527_f64;
-    q = (q * t) + 0.0028905103307415424_f64;
-    q = (q * t) - 0.007385551028674025_f64;
-    q = (q * t) + 0.020580808427784546_f64;
-    q = (q * t) - 0.06735230105319809_f64;
-    q = (q * t) + 0.3224670334241132_f64;
+    q = q * t + (-3.085985478390577e-8_f64);
+    q = q * t + 4.537211788401254e-8_f64;
+    q = q * t + (-9.558178101635195e-8_f64);
+    q = q * t + 2.1282474305197616e-7_f64;
+    q = q * t + (-4.508168225446838e-7_f64);
+    q = q * t + 9.54993508309678e-7_f64;
+    q = q * t + (-2.0389077825677104e-6_f64);
+    q = q * t + 4.374884980416112e-6_f64;
+    q = q * t + (-9.439526202058818e-6_f64);
+    q = q * t + 2.0507211376332486e-5_f64;
+    q = q * t + (-4.4926233820610826e-5_f64);
+    q = q * t + 9.945751284637129e-5_f64;
+    q = q * t + (-0.00022315475858818615_f64);
+    q = q * t + 0.0005096695247414077_f64;
+    q = q * t + (-0.0011927539116998527_f64);
+    q = q * t + 0.0028905103307415424_f64;
+    q = q * t + (-0.007385551028674025_f64);
+    q = q * t + 0.020580808427784546_f64;
+    q = q * t + (-0.06735230105319809_f64);
+    q = q * t + 0.3224670334241132_f64;
     q
 }
 
 #[inline(always)]
 fn stirling_tail(z: f64) -> f64 {
     let mut q: f64 = -0.0016309293409657527_f64;
-    q = (q * z) + 0.0008363399189962821_f64;
-    q = (q * z) - 0.00059518755745034_f64;
-    q = (q * z) + 0.0007936505586430196_f64;
-    q = (q * z) - 0.0027777777772877554_f64;
-    (q * z) + 0.08333333333333297_f64
+    q = q * z + 0.0008363399189962821_f64;
+    q = q * z + (-0.00059518755745034_f64);
+    q = q * z + 0.0007936505586430196_f64;
+    q = q * z + (-0.0027777777772877554_f64);
+    q * z + 0.08333333333333297_f64
 }
 
 #[inline(always)]
 fn digamma_tail(z: f64) -> f64 {
     let mut q: f64 = -0.4432598039215686_f64;
-    q = (q * z) + 0.08333333333333333_f64;
-    q = (q * z) - 0.021092796092796094_f64;
-    q = (q * z) + 0.007575757575757576_f64;
-    q = (q * z) - 0.004166666666666667_f64;
-    q = (q * z) + 0.003968253968253968_f64;
-    q = (q * z) - 0.008333333333333333_f64;
-    q = (q * z) + 0.08333333333333333_f64;
+    q = q * z + 0.08333333333333333_f64;
+    q = q * z + (-0.021092796092796094_f64);
+    q = q * z + 0.007575757575757576_f64;
+    q = q * z + (-0.004166666666666667_f64);
+    q = q * z + 0.003968253968253968_f64;
+    q = q * z + (-0.008333333333333333_f64);
+    q = q * z + 0.08333333333333333_f64;
     q * z
 }
 
@@ -667,29 +667,29 @@ pub(in crate::cpu) fn log(x: f64) -> f64 {
     let split2 = split(x);
     let half_square = (0.5_f64 * split2.f) * split2.f;
     let tail = log_tail(split2.f, half_square);
-    let rest = ((tail + (split2.k * 1.9082149292705877e-10_f64)) - half_square) + split2.f;
-    log_edges(rest + (split2.k * 0.6931471803691238_f64), x)
+    let rest = ((-half_square) + (split2.k * 1.9082149292705877e-10_f64 + tail)) + split2.f;
+    log_edges(split2.k * 0.6931471803691238_f64 + rest, x)
 }
 
 #[inline(always)]
 pub(in crate::cpu) fn log2(x: f64) -> f64 {
     let split2 = split(x);
     let half_square = (0.5_f64 * split2.f) * split2.f;
-    let high = cut(split2.f - half_square);
-    let low = ((split2.f - high) - half_square) + log_tail(split2.f, half_square);
-    let rest = ((low + high) * 1.6751713164886512e-10_f64) + (low * 1.4426950407214463_f64);
-    log_edges((rest + (high * 1.4426950407214463_f64)) + split2.k, x)
+    let high = cut((-half_square) + split2.f);
+    let low = log_tail(split2.f, half_square) + ((-half_square) + (split2.f - high));
+    let rest = (low + high) * 1.6751713164886512e-10_f64 + (low * 1.4426950407214463_f64);
+    log_edges((high * 1.4426950407214463_f64 + rest) + split2.k, x)
 }
 
 #[inline(always)]
 pub(in crate::cpu) fn log10(x: f64) -> f64 {
     let split2 = split(x);
     let half_square = (0.5_f64 * split2.f) * split2.f;
-    let high = cut(split2.f - half_square);
-    let low = ((split2.f - high) - half_square) + log_tail(split2.f, half_square);
-    let rest = ((low + high) * 2.5082946711645275e-11_f64) + (low * 0.4342944818781689_f64);
-    let fraction2 = ((split2.k * 3.694239077158931e-13_f64) + rest) + (high * 0.4342944818781689_f64);
-    log_edges(fraction2 + (split2.k * 0.30102999566361177_f64), x)
+    let high = cut((-half_square) + split2.f);
+    let low = log_tail(split2.f, half_square) + ((-half_square) + (split2.f - high));
+    let rest = (low + high) * 2.5082946711645275e-11_f64 + (low * 0.4342944818781689_f64);
+    let fraction2 = high * 0.4342944818781689_f64 + (split2.k * 3.694239077158931e-13_f64 + rest);
+    log_edges(split2.k * 0.30102999566361177_f64 + fraction2, x)
 }
 
 #[inline(always)]
@@ -703,8 +703,8 @@ pub(in crate::cpu) fn log1p(x: f64) -> f64 {
     let k = select(split2.k, 0.0_f64, near);
     let c = select(lost, 0.0_f64, near | (!(u < 1e18_f64)));
     let half_square = (0.5_f64 * f) * f;
-    let rest = ((log_tail(f, half_square) + ((k * 1.9082149292705877e-10_f64) + c)) - half_square) + f;
-    let value = rest + (k * 0.6931471803691238_f64);
+    let rest = ((-half_square) + (log_tail(f, half_square) + (k * 1.9082149292705877e-10_f64 + c))) + f;
+    let value = k * 0.6931471803691238_f64 + rest;
     select(log_edges(value, select(u, x, x.is_nan())), x, x.abs() < 5.551115123125783e-17_f64)
 }
 
@@ -713,7 +713,7 @@ pub(in crate::cpu) fn sinh(x: f64) -> f64 {
     let magnitude = x.abs();
     let small = sinh_of_unit(smaller(magnitude, 1.0_f64));
     let half = exp_scaled(magnitude, -1_i32);
-    let large = half - (0.25_f64 / half);
+    let large = half + (-(0.25_f64 / half));
     let value = select(small, large, magnitude >= 1.0_f64).copysign(x);
     select(value, x, x.is_nan() | (magnitude < 3.725290298461914e-9_f64))
 }
@@ -728,7 +728,7 @@ pub(in crate::cpu) fn cosh(x: f64) -> f64 {
 pub(in crate::cpu) fn asinh(x: f64) -> f64 {
     let magnitude = x.abs();
     let bounded = smaller(magnitude, 268435456.0_f64);
-    let small = log1p(bounded + ((bounded * bounded) / (1.0_f64 + (1.0_f64 + (bounded * bounded)).sqrt())));
+    let small = log1p(bounded + ((bounded * bounded) / (1.0_f64 + (bounded * bounded + 1.0_f64).sqrt())));
     let large = log(magnitude) + 0.6931471805599453_f64;
     let value = select(small, large, magnitude > 268435456.0_f64).copysign(x);
     select(value, x, x.is_nan() | (magnitude < 3.725290298461914e-9_f64))
@@ -737,7 +737,7 @@ pub(in crate::cpu) fn asinh(x: f64) -> f64 {
 #[inline(always)]
 pub(in crate::cpu) fn acosh(x: f64) -> f64 {
     let t = smaller(larger(x, 1.0_f64), 268435456.0_f64) - 1.0_f64;
-    let small = log1p(t + ((2.0_f64 * t) + (t * t)).sqrt());
+    let small = log1p(t + (t * t + (2.0_f64 * t)).sqrt());
     let large = log(x) + 0.6931471805599453_f64;
     let value = select(small, large, x > 268435456.0_f64);
     select(value, nan(x), (x < 1.0_f64) | x.is_nan())
@@ -757,7 +757,7 @@ pub(in crate::cpu) fn atanh(x: f64) -> f64 {
 
 #[inline(always)]
 pub(in crate::cpu) fn sigmoid(x: f64) -> f64 {
-    1.0_f64 / (1.0_f64 + exp(-x))
+    1.0_f64 / (exp(-x) + 1.0_f64)
 }
 
 #[inline(always)]
@@ -834,14 +834,14 @@ pub(in crate::cpu) fn tan_of_quarter(x: f64) -> f64 {
 fn arcsine_of_root(z: f64) -> Arcsine {
     let s = z.sqrt();
     let high = cut(s);
-    let c = (z - (high * high)) / larger(s + high, 1e-30_f64);
-    Arcsine { high: high, low: (asin_tail(z) * s) + c }
+    let c = ((-high) * high + z) / larger(s + high, 1e-30_f64);
+    Arcsine { high: high, low: asin_tail(z) * s + c }
 }
 
 #[inline(always)]
 pub(in crate::cpu) fn asin(x: f64) -> f64 {
     let magnitude = x.abs();
-    let small = x + (x * asin_tail(smaller(magnitude * magnitude, 0.25_f64)));
+    let small = x * asin_tail(smaller(magnitude * magnitude, 0.25_f64)) + x;
     let root2 = arcsine_of_root(0.5_f64 * (1.0_f64 - smaller(magnitude, 1.0_f64)));
     let rest = (2.0_f64 * root2.low) - 6.123233995736766e-17_f64;
     let large = 0.7853981633974483_f64 - (rest - (0.7853981633974483_f64 - (2.0_f64 * root2.high)));
@@ -854,7 +854,7 @@ pub(in crate::cpu) fn asin(x: f64) -> f64 {
 pub(in crate::cpu) fn acos(x: f64) -> f64 {
     let magnitude = x.abs();
     let z = smaller(magnitude * magnitude, 0.25_f64);
-    let middle = 1.5707963267948966_f64 - (x - (6.123233995736766e-17_f64 - (x * asin_tail(z))));
+    let middle = 1.5707963267948966_f64 - (x - ((-x) * asin_tail(z) + 6.123233995736766e-17_f64));
     let root2 = arcsine_of_root(0.5_f64 * (1.0_f64 - smaller(magnitude, 1.0_f64)));
     let right = 2.0_f64 * (root2.high + root2.low);
     let left = 2.0_f64 * (1.5707963267948966_f64 - (root2.high + (root2.low - 6.123233995736766e-17_f64)));
@@ -924,7 +924,7 @@ pub(in crate::cpu) fn hypot(a: f64, b: f64) -> f64 {
     let high = f64::from_bits(larger(x, y));
     let low = f64::from_bits(smaller(x, y));
     let ratio = low / high;
-    let value = high * (1.0_f64 + (ratio * ratio)).sqrt();
+    let value = high * (ratio * ratio + 1.0_f64).sqrt();
     let finite = select(value, high, smaller(x, y) == 0_u64);
     let infinite = (x == 0x7ff0000000000000_u64) | (y == 0x7ff0000000000000_u64);
     let nan2 = (x > 0x7ff0000000000000_u64) | (y > 0x7ff0000000000000_u64);
@@ -936,7 +936,7 @@ pub(in crate::cpu) fn erfc(x: f64) -> f64 {
     let magnitude = x.abs();
     let z = smaller(magnitude, 0.84375_f64);
     let y = erfc_near(z * z);
-    let near = select(0.5_f64 - ((x - 0.5_f64) + (x * y)), 1.0_f64 - (x + (x * y)), x < 0.25_f64);
+    let near = select(0.5_f64 - (x * y + (x - 0.5_f64)), 1.0_f64 - (x * y + x), x < 0.25_f64);
     let r = erfc_around(smaller(larger(magnitude, 0.84375_f64), 1.25_f64) - 1.0_f64);
     let around = select((1.0_f64 - 0.8450629115104675_f64) - r, 1.0_f64 + (0.8450629115104675_f64 + r), x < 0.0_f64);
     let power = erfc_far(smaller(larger(magnitude, 1.25_f64), 28.0_f64));
@@ -968,12 +968,12 @@ pub(in crate::cpu) fn lgamma(x: f64) -> f64 {
         i = i.wrapping_add(1_i32);
     }
     let t = select(select(select(rest - 2.0_f64, y - 1.0_f64, near_one), y, low), 0.0_f64, large);
-    let around = t * (0.42278433509846713_f64 + (t * lgamma_tail(t)));
+    let around = t * (t * lgamma_tail(t) + 0.42278433509846713_f64);
     let logarithm = log(select(select(product, y * (1.0_f64 + y), low), y, large));
     let shifted = around + select(logarithm, -logarithm, low);
     let inverse = 1.0_f64 / y;
-    let series = ((y - 0.5_f64) * (logarithm - 1.0_f64)) + (0.4189385332046727_f64 + (inverse * stirling_tail(inverse * inverse)));
-    let positive = select(select(shifted, around - log1p(t), near_one), series, large);
+    let series = (y - 0.5_f64) * (logarithm - 1.0_f64) + (inverse * stirling_tail(inverse * inverse) + 0.4189385332046727_f64);
+    let positive = select(select(shifted, around + (-log1p(t)), near_one), series, large);
     let r = y - y.round_ties_even();
     let divisor = select(y, y * product, shifts) * sin_of_quarter(3.141592653589793_f64 * r).abs();
     let reflected = log(3.141592653589793_f64 / divisor) - select(positive, around, shifts);
@@ -1002,7 +1002,7 @@ pub(in crate::cpu) fn digamma(x: f64) -> f64 {
         z = select(z, z + 1.0_f64, below);
         i = i.wrapping_add(1_i32);
     }
-    let positive = (((log(z) - (0.5_f64 / z)) - digamma_tail(1.0_f64 / (z * z))) + sum) - first;
+    let positive = (((-digamma_tail(1.0_f64 / (z * z))) + (log(z) - (0.5_f64 / z))) + sum) - first;
     let r = x - x.round_ties_even();
     let reflected = positive - (3.141592653589793_f64 / tan_of_quarter(3.141592653589793_f64 * r));
     let undefined = (r == 0.0_f64) | is_inf(x);

@@ -22,13 +22,22 @@ struct Typed<'a> {
     types: Typifier,
 }
 
-/// Which values may be sums, or differences.
+/// What a value may be, up to its sign.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum What {
+    /// A sum, or a difference.
+    Sum,
+    /// A product by `times`.
+    Product,
+}
+
+/// Which values may be sums or products.
 struct Sums<'a> {
     module: &'a Module,
     all: HashMap<Handle<Function>, Typed<'a>>,
-    args: HashSet<(Handle<Function>, u32)>,
-    results: HashSet<Handle<Function>>,
-    fields: HashSet<(Handle<Type>, u32)>,
+    args: HashSet<(What, Handle<Function>, u32)>,
+    results: HashSet<(What, Handle<Function>)>,
+    fields: HashSet<(What, Handle<Type>, u32)>,
 }
 
 impl<'a> Sums<'a> {
@@ -44,20 +53,21 @@ impl<'a> Sums<'a> {
     /// Whether a pass over all functions found another argument, result or field.
     fn grow(&mut self) -> bool {
         let (mut args, mut results, mut fields) = (Vec::new(), Vec::new(), Vec::new());
-        for (&handle, own) in &self.all {
-            let is_sum = |expr| self.origin(handle, expr).is_some();
+        for ((&handle, own), what) in self.all.iter().flat_map(|own| [(own, What::Sum), (own, What::Product)])
+        {
+            let is_sum = |expr| self.origin(what, handle, expr).is_some();
             each(&own.own.body, &mut |statement| match statement {
-                S::Return { value: Some(value) } if is_sum(*value) => results.push(handle),
+                S::Return { value: Some(value) } if is_sum(*value) => results.push((what, handle)),
                 S::Call { function, arguments, .. } => {
                     let own = (0..).zip(arguments).filter(|(_, arg)| is_sum(**arg));
-                    args.extend(own.map(|(i, _)| (*function, i)));
+                    args.extend(own.map(|(i, _)| (what, *function, i)));
                 }
                 _ => {}
             });
             for (_, expr) in own.own.expressions.iter() {
                 if let E::Compose { ty, components } = expr {
                     let own = (0..).zip(components).filter(|(_, part)| is_sum(**part));
-                    fields.extend(own.map(|(i, _)| (*ty, i)));
+                    fields.extend(own.map(|(i, _)| (what, *ty, i)));
                 }
             }
         }
@@ -68,13 +78,13 @@ impl<'a> Sums<'a> {
         before != (self.args.len(), self.results.len(), self.fields.len())
     }
 
-    /// The sum that a value may be, up to its sign.
-    fn origin(&self, handle: Handle<Function>, expr: Handle<E>) -> Option<Handle<E>> {
-        let next = |expr| self.origin(handle, expr);
+    /// The sum or the product that a value may be.
+    fn origin(&self, what: What, handle: Handle<Function>, expr: Handle<E>) -> Option<Handle<E>> {
+        let next = |expr| self.origin(what, handle, expr);
         let Typed { own, types } = &self.all[&handle];
         let inner = |expr| types.get(expr, &self.module.types);
         match own.expressions[expr] {
-            E::Binary { op: B::Add | B::Subtract, .. } => {
+            E::Binary { op: B::Add | B::Subtract, .. } if what == What::Sum => {
                 (inner(expr).scalar_kind() == Some(ScalarKind::Float)).then_some(expr)
             }
             E::Unary { op: U::Negate, expr } => next(expr),
@@ -82,15 +92,22 @@ impl<'a> Sums<'a> {
             E::Math { fun: M::Abs | M::Min | M::Max | M::Clamp, arg, arg1, .. } => {
                 next(arg).or_else(|| arg1.and_then(next))
             }
-            E::FunctionArgument(i) => self.args.contains(&(handle, i)).then_some(expr),
-            E::CallResult(callee) => self.results.contains(&callee).then_some(expr),
+            E::FunctionArgument(i) => self.args.contains(&(what, handle, i)).then_some(expr),
+            E::CallResult(callee) => {
+                let own = match bare(self.module.functions[callee].name.as_ref().unwrap()).as_str() {
+                    "plus" | "mul_add" => what == What::Sum,
+                    "times" => what == What::Product,
+                    _ => self.results.contains(&(what, callee)),
+                };
+                own.then_some(expr)
+            }
             E::AccessIndex { base, index } => {
                 let of = inner(base);
                 let own = match of {
                     TypeInner::Pointer { base, .. } => Some(*base),
                     _ => self.module.types.iter().find(|(_, own)| &own.inner == of).map(|(own, _)| own),
                 };
-                own.filter(|&own| self.fields.contains(&(own, index))).map(|_| expr)
+                own.filter(|&own| self.fields.contains(&(what, own, index))).map(|_| expr)
             }
             // What is stored in a variable, unless it is the variable itself.
             E::Load { pointer } => match own.expressions[pointer] {
@@ -103,7 +120,7 @@ impl<'a> Sums<'a> {
                             stored.push(*value);
                         }
                     });
-                    stored.into_iter().find(|&value| is_sum_here(own, value))
+                    stored.into_iter().find(|&value| self.is_here(what, own, value))
                 }
                 _ => next(pointer),
             },
@@ -111,21 +128,52 @@ impl<'a> Sums<'a> {
         }
     }
 
+    /// Whether a stored value is one itself, or a selection of one.
+    fn is_here(&self, what: What, own: &Function, expr: Handle<E>) -> bool {
+        match own.expressions[expr] {
+            E::Binary { op: B::Add | B::Subtract, .. } => what == What::Sum,
+            E::CallResult(callee) => {
+                let name = bare(self.module.functions[callee].name.as_ref().unwrap());
+                match what {
+                    What::Sum => ["plus", "mul_add"].contains(&name.as_str()),
+                    What::Product => name == "times",
+                }
+            }
+            E::Select { accept, reject, .. } => {
+                self.is_here(what, own, accept) || self.is_here(what, own, reject)
+            }
+            _ => false,
+        }
+    }
+
     /// The arithmetic of a function that a compiler may join with other arithmetic.
     fn open(&self, handle: Handle<Function>, found: &mut Vec<String>) {
         let Typed { own, types } = &self.all[&handle];
         let name = own.name.as_ref().unwrap();
-        // (a + 1) b is contracted to fma(a, b, b).
+        let is_single = name.ends_with("f32");
+        let one = |sum: Handle<E>| match own.expressions[sum] {
+            E::Binary { left, right, .. } => [left, right].iter().any(|&part| is_one(&own.expressions, part)),
+            E::CallResult(_) => {
+                self.calls(own, sum).last().is_some_and(|&part| is_one(&own.expressions, part))
+            }
+            _ => false,
+        };
+        let is_sum = |expr| self.origin(What::Sum, handle, expr);
         each(&own.body, &mut |statement| {
             let S::Call { function, arguments, .. } = statement else { return };
-            let is_product = bare(self.module.functions[*function].name.as_ref().unwrap()) == "times";
-            let one = |sum: Handle<E>| match own.expressions[sum] {
-                E::Binary { left, right, .. } => {
-                    [left, right].iter().any(|&part| is_one(&own.expressions, part))
-                }
-                _ => false,
+            let callee = bare(self.module.functions[*function].name.as_ref().unwrap());
+            // What the function adds, and what it multiplies.
+            let (added, factors) = match callee.as_str() {
+                "plus" => (&arguments[..], &[][..]),
+                "times" => (&[][..], &arguments[..]),
+                "mul_add" => (&arguments[2..], &arguments[..2]),
+                _ => return,
             };
-            if is_product && arguments.iter().any(|&arg| self.origin(handle, arg).is_some_and(one)) {
+            if added.iter().any(|&arg| is_sum(arg).is_some()) {
+                found.push(format!("{name}: a sum reads a sum"));
+            }
+            // (a + 1) b is contracted to fma(a, b, b).
+            if factors.iter().any(|&arg| is_sum(arg).is_some_and(one)) {
                 found.push(format!("{name}: a product reads a sum with 1"));
             }
         });
@@ -143,7 +191,12 @@ impl<'a> Sums<'a> {
                 E::Math { fun: M::Sqrt, .. } => found.push(format!("{name}: a root without root()")),
                 E::Binary { op: B::Add | B::Subtract, left, right } if is_float => {
                     for operand in [left, right] {
-                        if self.origin(handle, operand).is_some() {
+                        // The products of f64 are behind exclusive ors.
+                        if is_single && self.origin(What::Product, handle, operand).is_some() {
+                            let at = own.expressions.get_span(expr).to_range();
+                            found.push(format!("{name}: a sum reads a product without plus(), {at:?}"));
+                        }
+                        if is_sum(operand).is_some() {
                             found.push(format!(
                                 "{name}: a sum reads a sum, {:?}",
                                 own.expressions.get_span(expr).to_range()
@@ -156,23 +209,27 @@ impl<'a> Sums<'a> {
         }
     }
 
+    /// The arguments of the call that makes a result.
+    fn calls<'b>(&self, own: &'b Function, of: Handle<E>) -> &'b [Handle<E>] {
+        let mut found: &[Handle<E>] = &[];
+        each(&own.body, &mut |statement| {
+            if let S::Call { arguments, result: Some(result), .. } = statement
+                && *result == of
+            {
+                found = arguments;
+            }
+        });
+        found
+    }
+
     /// Whether a value is a power of two, by which a product is exact.
     fn is_power(&self, own: &Function, expr: Handle<E>) -> bool {
         is_power(self.module, &own.expressions, expr)
     }
 }
 
-/// Whether a stored value is a sum, up to a selection.
-fn is_sum_here(own: &Function, expr: Handle<E>) -> bool {
-    match own.expressions[expr] {
-        E::Binary { op: B::Add | B::Subtract, .. } => true,
-        E::Select { accept, reject, .. } => is_sum_here(own, accept) || is_sum_here(own, reject),
-        _ => false,
-    }
-}
-
 /// Runs a function on each statement.
-fn each(block: &naga::Block, run: &mut impl FnMut(&S)) {
+fn each<'a>(block: &'a naga::Block, run: &mut impl FnMut(&'a S)) {
     for statement in block {
         run(statement);
         match statement {

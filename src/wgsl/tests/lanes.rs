@@ -19,6 +19,8 @@ const PROCESSORS: &[(&str, &str)] = &[
     ("opaque", "$0"),
     ("opaque_lane", "$0"),
     ("times", "$0 * $1"),
+    ("plus", "$0 + $1"),
+    ("mul_add", "$0 * $1 + $2"),
     ("times_lane", "$0 * $1"),
     ("quotient", "$0 / $1"),
     ("root", "$0.sqrt()"),
