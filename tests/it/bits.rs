@@ -197,13 +197,13 @@ fn of_floats(dtype: DType) -> impl Iterator<Item = Operation> {
 
 #[test]
 fn operations_have_the_bits_of_the_version() {
-    // A line has both hashes of a sample, of which a quick run compares the first.
-    let column = depth(0, 1);
     let mut lines = known();
     let mut wrong = Vec::new();
     for (dtype, hashed) in TYPES {
         for op in of_floats(dtype) {
             let name = format!("{} {dtype}", op.name);
+            // A line has two hashes of samples. The second is for functions, but not in a quick run.
+            let column = if op.ulp(dtype) > 0 { depth(0, 1) } else { 0 };
             let own = |device, column| hashed(&op, device, Of::Sample, [1, 16][column]);
             if is_blessed() {
                 let new = [0, 1].map(|column| Some(own(&devices()[0], column)));

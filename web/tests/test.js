@@ -197,7 +197,7 @@ const tests = {
     await page.context().close();
   },
 
-  async 'every operation, composition, reduction and type is what it is on the CPU path'() {
+  async 'every operation, composition, reduction and type has the bits of the CPU path'() {
     const page = await open();
     await settled(page);
     const outcome = await page.evaluate(async () => {
@@ -205,31 +205,32 @@ const tests = {
       const operands = (dtype) => `a = ${dtype}[2, 3, 4]; b = ${dtype}[4]; c = ${dtype}[3, 1]`;
       const wrong = [];
       let count = 0;
-      const one = async (dtype, expression, most) => {
+      const one = async (dtype, expression) => {
         try {
           const { compared, values } = await page.evaluate(operands(dtype), 'numpy', -1, '', expression, 0);
           count += 1;
-          if (!compared || compared.ulp > most || values.length === 0) wrong.push(`${expression} of ${dtype}: ${JSON.stringify(compared)}`);
+          if (!compared || compared.ulp > 0 || values.length === 0) wrong.push(`${expression} of ${dtype}: ${JSON.stringify(compared)}`);
         } catch (error) {
           wrong.push(`${expression} of ${dtype}: ${error.text ?? error.message}`);
         }
       };
       const takes = (plan) => !plan.error;
       for (const { name, arity, kind } of table) {
-        const args = ['a', 'b', 'c'].slice(0, arity ?? 1);
+        // erfc(10) is subnormal, which an adapter may flush.
+        const args = name === 'erfc' ? ['a / 4.0'] : ['a', 'b', 'c'].slice(0, arity ?? 1);
         for (const dtype of ['f32', 'i32', 'bool', 'u8']) {
           const expression = kind === 'reduction' ? `${name}(a, 1)` : `${name}(${args.join(', ')})`;
           // The adapter has no types of 64 bits.
           if (['i64', 'u64', 'f64'].includes(name)) continue;
           const plan = page.plan(operands(dtype), 'numpy', -1, '', expression);
-          if (takes(plan)) await one(dtype, expression, kind === 'operation' || kind === 'cast' ? 8 : 64);
+          if (takes(plan)) await one(dtype, expression);
           else if (dtype === 'f32' && !/takes no f32|takes bool/.test(plan.error.text)) wrong.push(`${expression}: ${plan.error.text}`);
         }
       }
-      for (const sign of ['+', '-', '*', '/', '//', '%', '==', '!=', '<', '<=', '>', '>=']) await one('f32', `a ${sign} b`, 0);
-      for (const sign of ['&', '|', '^', '<<', '>>', '+', '-', '*', '//', '%', '**']) await one('i32', `a ${sign} b`, 0);
-      for (const expression of ['-a + ~b', 'a.T', 'a[:, ::2, 1:]', 'a[1, -1]', 'a[:, None]', 'index(a, 1)', 'sum(windows(windows(a, 2, 1), 2, 2), -2, -1)', '2 ** a', '-(a)', '(a < b) | (a > c)']) await one('i32', expression, 0);
-      for (const expression of ['select(a > b, a, 0)', '(a - mean(a)) / sqrt(var(a) + 1e-5)', 'softmax(a, 2)', 'f16(a) * 2', 'a * -2.5e-1', 'pi', '2 ** 3 ** 2', 'where((a > 3) & (b < 2), b, c)']) await one('f32', expression, 64);
+      for (const sign of ['+', '-', '*', '/', '//', '%', '==', '!=', '<', '<=', '>', '>=']) await one('f32', `a ${sign} b`);
+      for (const sign of ['&', '|', '^', '<<', '>>', '+', '-', '*', '//', '%', '**']) await one('i32', `a ${sign} b`);
+      for (const expression of ['-a + ~b', 'a.T', 'a[:, ::2, 1:]', 'a[1, -1]', 'a[:, None]', 'index(a, 1)', 'sum(windows(windows(a, 2, 1), 2, 2), -2, -1)', '2 ** a', '-(a)', '(a < b) | (a > c)']) await one('i32', expression);
+      for (const expression of ['select(a > b, a, 0)', '(a - mean(a)) / sqrt(var(a) + 1e-5)', 'softmax(a, 2)', 'f16(a) * 2', 'a * -2.5e-1', 'pi', '2 ** 3 ** 2', 'where((a > 3) & (b < 2), b, c)']) await one('f32', expression);
       return { wrong, count };
     });
     console.log(`    ${outcome.count} expressions`);
@@ -328,7 +329,7 @@ const tests = {
     const page = await open('#part=bits');
     await page.waitForFunction(() => document.getElementById('bits-status')?.dataset.done, null, { timeout: 600000 });
     const rows = await page.locator('#hashes tbody tr').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.dataset.hash)));
-    assert.equal(rows.length, 6);
+    assert.equal(rows.length, 9);
     for (const [, gpu, cpu] of rows) assert(gpu === cpu && /^[0-9a-f]{64}$/.test(gpu), `${gpu} and ${cpu}`);
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
     assert(readme.includes(rows.at(-1)[1]), `the README does not name ${rows.at(-1)[1]}`);
