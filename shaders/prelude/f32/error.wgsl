@@ -24,37 +24,23 @@ fn erf_f32(x: vec4<f32>) -> vec4<f32> {
 
 // A rational function in 1 / x^2 (FreeBSD s_erff.c, Sun Microsystems, 1993), below 1/0.35 and above.
 fn erfc_tail_f32(s: vec4<f32>, far: vec4<bool>) -> vec4<f32> {
-    var r = vec4<f32>(-9.8143291473);
-    r = mul_add_f32(r, s, vec4(-8.1287437439e1));
-    r = mul_add_f32(r, s, vec4(-1.8460508728e2));
-    r = mul_add_f32(r, s, vec4(-1.6239666748e2));
-    r = mul_add_f32(r, s, vec4(-6.2375331879e1));
-    r = mul_add_f32(r, s, vec4(-1.0558626175e1));
-    r = mul_add_f32(r, s, vec4(-6.9385856390e-1));
-    r = mul_add_f32(r, s, vec4(-9.8649440333e-3));
-    var q = vec4<f32>(-6.0424413532e-2);
-    q = mul_add_f32(q, s, vec4(6.5702495575));
-    q = mul_add_f32(q, s, vec4(1.0863500214e2));
-    q = mul_add_f32(q, s, vec4(4.2900814819e2));
-    q = mul_add_f32(q, s, vec4(6.4538726807e2));
-    q = mul_add_f32(q, s, vec4(4.3456588745e2));
-    q = mul_add_f32(q, s, vec4(1.3765776062e2));
-    q = mul_add_f32(q, s, vec4(1.9651271820e1));
-    var r_far = vec4<f32>(-4.8351919556e2);
-    r_far = mul_add_f32(r_far, s, vec4(-1.0250950928e3));
-    r_far = mul_add_f32(r_far, s, vec4(-6.3756646729e2));
-    r_far = mul_add_f32(r_far, s, vec4(-1.6063638306e2));
-    r_far = mul_add_f32(r_far, s, vec4(-1.7757955551e1));
-    r_far = mul_add_f32(r_far, s, vec4(-7.9928326607e-1));
-    r_far = mul_add_f32(r_far, s, vec4(-9.8649431020e-3));
-    var q_far = vec4<f32>(-2.2440952301e1);
-    q_far = mul_add_f32(q_far, s, vec4(4.7452853394e2));
-    q_far = mul_add_f32(q_far, s, vec4(2.5530502930e3));
-    q_far = mul_add_f32(q_far, s, vec4(3.1998581543e3));
-    q_far = mul_add_f32(q_far, s, vec4(1.5367296143e3));
-    q_far = mul_add_f32(q_far, s, vec4(3.2579251099e2));
-    q_far = mul_add_f32(q_far, s, vec4(3.0338060379e1));
-    return select(quotient_f32(r, mul_add_f32(q, s, vec4(1.0))), quotient_f32(r_far, mul_add_f32(q_far, s, vec4(1.0))), far);
+    var r = select(vec4<f32>(-9.8143291473), vec4<f32>(0.0), far);
+    r = mul_add_f32(r, s, select(vec4<f32>(-8.1287437439e1), vec4<f32>(-4.8351919556e2), far));
+    r = mul_add_f32(r, s, select(vec4<f32>(-1.8460508728e2), vec4<f32>(-1.0250950928e3), far));
+    r = mul_add_f32(r, s, select(vec4<f32>(-1.6239666748e2), vec4<f32>(-6.3756646729e2), far));
+    r = mul_add_f32(r, s, select(vec4<f32>(-6.2375331879e1), vec4<f32>(-1.6063638306e2), far));
+    r = mul_add_f32(r, s, select(vec4<f32>(-1.0558626175e1), vec4<f32>(-1.7757955551e1), far));
+    r = mul_add_f32(r, s, select(vec4<f32>(-6.9385856390e-1), vec4<f32>(-7.9928326607e-1), far));
+    r = mul_add_f32(r, s, select(vec4<f32>(-9.8649440333e-3), vec4<f32>(-9.8649431020e-3), far));
+    var q = select(vec4<f32>(-6.0424413532e-2), vec4<f32>(0.0), far);
+    q = mul_add_f32(q, s, select(vec4<f32>(6.5702495575), vec4<f32>(-2.2440952301e1), far));
+    q = mul_add_f32(q, s, select(vec4<f32>(1.0863500214e2), vec4<f32>(4.7452853394e2), far));
+    q = mul_add_f32(q, s, select(vec4<f32>(4.2900814819e2), vec4<f32>(2.5530502930e3), far));
+    q = mul_add_f32(q, s, select(vec4<f32>(6.4538726807e2), vec4<f32>(3.1998581543e3), far));
+    q = mul_add_f32(q, s, select(vec4<f32>(4.3456588745e2), vec4<f32>(1.5367296143e3), far));
+    q = mul_add_f32(q, s, select(vec4<f32>(1.3765776062e2), vec4<f32>(3.2579251099e2), far));
+    q = mul_add_f32(q, s, select(vec4<f32>(1.9651271820e1), vec4<f32>(3.0338060379e1), far));
+    return quotient_f32(r, mul_add_f32(q, s, vec4(1.0)));
 }
 
 // (1 - erfc(x) - x) / x below 0.84375, for z = x^2.

@@ -395,37 +395,25 @@ pub(in crate::cpu) fn erf(x: f32) -> f32 {
 
 #[inline(always)]
 fn erfc_tail(s: f32, far: bool) -> f32 {
-    let mut r: f32 = -9.814329_f32;
-    let mut q: f32 = -0.060424414_f32;
-    let mut r_far: f32 = -483.5192_f32;
-    let mut q_far: f32 = -22.440952_f32;
-    r = r * s + (-81.28744_f32);
-    r = r * s + (-184.60509_f32);
-    r = r * s + (-162.39667_f32);
-    r = r * s + (-62.37533_f32);
-    r = r * s + (-10.558626_f32);
-    r = r * s + (-0.69385856_f32);
-    r = r * s + (-0.009864944_f32);
-    q = q * s + 6.5702496_f32;
-    q = q * s + 108.635_f32;
-    q = q * s + 429.00815_f32;
-    q = q * s + 645.38727_f32;
-    q = q * s + 434.5659_f32;
-    q = q * s + 137.65776_f32;
-    q = q * s + 19.651272_f32;
-    r_far = r_far * s + (-1025.0951_f32);
-    r_far = r_far * s + (-637.56647_f32);
-    r_far = r_far * s + (-160.63638_f32);
-    r_far = r_far * s + (-17.757956_f32);
-    r_far = r_far * s + (-0.79928327_f32);
-    r_far = r_far * s + (-0.009864943_f32);
-    q_far = q_far * s + 474.52853_f32;
-    q_far = q_far * s + 2553.0503_f32;
-    q_far = q_far * s + 3199.8582_f32;
-    q_far = q_far * s + 1536.7296_f32;
-    q_far = q_far * s + 325.7925_f32;
-    q_far = q_far * s + 30.33806_f32;
-    select(r / (q * s + 1.0_f32), r_far / (q_far * s + 1.0_f32), far)
+    let mut r: f32;
+    let mut q: f32;
+    r = select(-9.814329_f32, 0.0_f32, far);
+    r = r * s + select(-81.28744_f32, -483.5192_f32, far);
+    r = r * s + select(-184.60509_f32, -1025.0951_f32, far);
+    r = r * s + select(-162.39667_f32, -637.56647_f32, far);
+    r = r * s + select(-62.37533_f32, -160.63638_f32, far);
+    r = r * s + select(-10.558626_f32, -17.757956_f32, far);
+    r = r * s + select(-0.69385856_f32, -0.79928327_f32, far);
+    r = r * s + select(-0.009864944_f32, -0.009864943_f32, far);
+    q = select(-0.060424414_f32, 0.0_f32, far);
+    q = q * s + select(6.5702496_f32, -22.440952_f32, far);
+    q = q * s + select(108.635_f32, 474.52853_f32, far);
+    q = q * s + select(429.00815_f32, 2553.0503_f32, far);
+    q = q * s + select(645.38727_f32, 3199.8582_f32, far);
+    q = q * s + select(434.5659_f32, 1536.7296_f32, far);
+    q = q * s + select(137.65776_f32, 325.7925_f32, far);
+    q = q * s + select(19.651272_f32, 30.33806_f32, far);
+    r / (q * s + 1.0_f32)
 }
 
 #[inline(always)]
