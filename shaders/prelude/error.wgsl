@@ -14,7 +14,7 @@ fn erfc_f32(x: vec4<f32>) -> vec4<f32> {
     let z = min(magnitude, vec4<f32>(0.84375));
     let y = erfc_near_f32(times_f32(z, z));
     let near = select(0.5 - opaque_f32(mul_add_f32(x, y, opaque_f32(x - 0.5))), 1.0 - opaque_f32(mul_add_f32(x, y, x)), x < vec4<f32>(0.25));
-    let r = erfc_around_f32(clamp(magnitude, vec4<f32>(0.84375), vec4<f32>(1.25)) - 1.0);
+    let r = erfc_around_f32(opaque_f32(clamp(magnitude, vec4<f32>(0.84375), vec4<f32>(1.25)) - 1.0));
     let around = select((1.0 - ERF_1_f32) - r, 1.0 + opaque_f32(ERF_1_f32 + r), x < vec4<f32>(0.0));
     let power = erfc_far_f32(clamp(magnitude, vec4<f32>(1.25), vec4<f32>(28.0)));
     let far = select(power, 2.0 - power, x < vec4<f32>(0.0));

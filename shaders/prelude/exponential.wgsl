@@ -15,8 +15,8 @@ fn log_edges_f32(value: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
     return select(bitcast<vec4<f32>>(edge), value, regular);
 }
 
-// After FreeBSD e_log.c, which bounds its error by 1 ulp. Here and below, opaque values keep the two parts of
-// k ln(2) apart. A compiler that factored k out would lose the low part.
+// After FreeBSD e_log.c. Here and below, fences keep the two parts of k ln(2) apart: a compiler that factored k out would
+// lose the low part.
 fn log_f32(x: vec4<f32>) -> vec4<f32> {
     let split = split_f32(x);
     let half_square = times_f32(0.5 * split.f, split.f);
@@ -121,7 +121,8 @@ fn xlogy_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     return select(times_f32(x, log_f32(y)), vec4<f32>(0.0), none);
 }
 
-// The larger operand plus the logarithm that the smaller one adds, unless that is subnormal. The difference of two infinities is NaN.
+// The larger operand plus the logarithm that the smaller one adds, unless that is subnormal. The difference of two
+// infinities is NaN.
 fn logaddexp_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let apart = opaque_f32(select(-abs(x - y), vec4<f32>(0.0), eq_f32(x, y)));
     let sum = max_f32(x, y) + opaque_f32(log1p_f32(opaque_f32(select(exp_f32(apart), vec4<f32>(0.0), apart < vec4<f32>(SUBNORMAL_f32)))));

@@ -124,6 +124,11 @@ fn round_f32(x: vec4<f32>) -> vec4<f32> {
     return select(copysign_f32(whole_f32(x), x), x, is_nan_f32(x));
 }
 
+// The fraction above the next whole number below.
+fn fraction_f32(x: vec4<f32>) -> vec4<f32> {
+    return x - down_f32(x);
+}
+
 fn sqrt_f32(x: vec4<f32>) -> vec4<f32> {
     let negative = (x < vec4<f32>(0.0)) & !is_nan_f32(x);
     return select(select(sqrt(x), nan_f32(x), negative | is_nan_f32(x)), copysign_f32(vec4<f32>(0.0), x), x == vec4<f32>(0.0));

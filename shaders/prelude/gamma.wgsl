@@ -26,7 +26,7 @@ fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
     let positive = select(select(shifted, plus_f32(around, -opaque_f32(log1p_f32(t))), near_one), series, large);
 
     let r = y - whole_f32(y);
-    let divisor = times_f32(select(y, times_f32(y, product), shifts), abs(sin_of_quarter_f32(times_f32(vec4(PI_f32), r))));
+    let divisor = times_f32(select(y, times_f32(y, product), shifts), abs(near_sin_f32(times_f32(vec4(PI_f32), r))));
     let reflected = opaque_f32(log_f32(quotient_f32(vec4(PI_f32), divisor))) - opaque_f32(select(positive, around, shifts));
     let integer = (r == vec4<f32>(0.0)) | is_inf_f32(x);
     let negative = select(reflected, inf_f32(vec4<f32>(1.0)), integer);
@@ -50,7 +50,7 @@ fn digamma_f32(x: vec4<f32>) -> vec4<f32> {
     }
     let positive = opaque_f32(opaque_f32(opaque_f32(plus_f32(-digamma_tail_f32(quotient_f32(vec4(1.0), times_f32(z, z))), opaque_f32(opaque_f32(log_f32(z)) - quotient_f32(vec4(0.5), z)))) + sum) - first);
     let r = x - whole_f32(x);
-    let reflected = positive - quotient_f32(vec4(PI_f32), tan_of_quarter_f32(times_f32(vec4(PI_f32), r)));
+    let reflected = positive - quotient_f32(vec4(PI_f32), near_tan_f32(times_f32(vec4(PI_f32), r)));
     let undefined = (r == vec4<f32>(0.0)) | is_inf_f32(x);
     let negative = select(reflected, nan_f32(x), undefined);
     let value = select(positive, negative, x < vec4<f32>(0.0));

@@ -27,21 +27,22 @@ fn tan_f32(x: vec4<f32>) -> vec4<f32> {
     return tan_of_reduced_f32(reduce_f32(abs(x)), x);
 }
 
-// Sine of x, from its reduced magnitude.
+// Tangent of x, from its reduced magnitude.
 fn tan_of_reduced_f32(reduced: Reduced_f32, x: vec4<f32>) -> vec4<f32> {
     return with_sign_f32(quotient_f32(sine_of_reduced_f32(reduced), sine_of_reduced_f32(turned_f32(reduced))), x);
 }
 
-// The same for an angle of at most pi/2. The reduction of a large angle takes long to compile.
-fn sin_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
+// The same for an angle up to NEAR. The reduction of a large angle takes long to compile, and a loop with its branch has no
+// vectors on the CPU path, which reads these functions too.
+fn near_sin_f32(x: vec4<f32>) -> vec4<f32> {
     return with_sign_f32(sine_of_reduced_f32(reduce_small_f32(abs(x))), x);
 }
 
-fn cos_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
+fn near_cos_f32(x: vec4<f32>) -> vec4<f32> {
     return sine_of_reduced_f32(turned_f32(reduce_small_f32(abs(x))));
 }
 
-fn tan_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
+fn near_tan_f32(x: vec4<f32>) -> vec4<f32> {
     return tan_of_reduced_f32(reduce_small_f32(abs(x)), x);
 }
 

@@ -114,7 +114,7 @@ impl<'a, M: Pod> Parts<'a, M> {
 /// Loops over a tile by vectors; if their arithmetic is `COSTLY`, by the processor's widest.
 macro_rules! maps {
     ($($map:ident $loop:ident $apply:ident ($($arg:ident: $t:ident $i:literal),+);)*) => {$(
-        /// What a loop computes. Closures cannot be told to be inlined, and a large one is not, so its loop has no vectors.
+        /// What a loop computes, as a method that is always inlined. A large closure is not, and its loop has no vectors then.
         pub(super) trait $apply<$($t,)+ R> {
             fn apply(&self, $($arg: $t),+) -> R;
         }
@@ -256,6 +256,7 @@ macro_rules! row {
         impl $apply<$($v,)+ R> for Own {
             #[inline(always)]
             fn apply(&self, $($arg: $v),+) -> R {
+                // A closure has its types from the pointer's.
                 let f: fn($($v),+) -> R = $cpu;
                 f($($arg),+)
             }
@@ -268,9 +269,9 @@ for_each_op!(table);
 /// The function for angles beyond [`math::Function::NEAR`], if the vectorized one does not reduce them.
 const fn beyond_near<T: math::Function>(op: Op) -> Option<fn(T) -> T> {
     match op {
-        Op::Sin => Some(T::far_sin),
-        Op::Cos => Some(T::far_cos),
-        Op::Tan => Some(T::far_tan),
+        Op::Sin => Some(T::sin),
+        Op::Cos => Some(T::cos),
+        Op::Tan => Some(T::tan),
         _ => None,
     }
 }

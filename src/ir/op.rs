@@ -171,11 +171,11 @@ macro_rules! for_each_op {
             }
             /// Sine of `x` in radians; NaN at infinity.
             Sin: sin(x) for Float -> T within 2 costs 60, [0.0_f32 => 0.0] {
-                float "sin_{T}({a})" = math::Function::sin;
+                float "sin_{T}({a})" = math::Function::near_sin;
             }
             /// Cosine of `x` in radians; NaN at infinity.
             Cos: cos(x) for Float -> T within 2 costs 60, [0.0_f32 => 1.0] {
-                float "cos_{T}({a})" = math::Function::cos;
+                float "cos_{T}({a})" = math::Function::near_cos;
             }
             /// Hyperbolic tangent.
             Tanh: tanh(x) for Float -> T within 2 costs 25, [0.0_f32 => 0.0] {
@@ -228,7 +228,7 @@ macro_rules! for_each_op {
             }
             /// Tangent of `x` in radians; NaN at infinity.
             Tan: tan(x) for Float -> T within 4 costs 60, [0.0_f32 => 0.0] {
-                float "tan_{T}({a})" = math::Function::tan;
+                float "tan_{T}({a})" = math::Function::near_tan;
             }
             /// Inverse sine, in radians; NaN beyond 1.
             Asin: asin(x) for Float -> T within 2 costs 25, [0.0_f32 => 0.0] {

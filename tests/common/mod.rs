@@ -46,6 +46,11 @@ pub fn devices() -> &'static [Device] {
     })
 }
 
+/// The names that a variable lists, separated by commas.
+pub fn listed(variable: &str) -> Option<Vec<String>> {
+    Some(std::env::var(variable).ok()?.split(',').map(str::to_string).collect())
+}
+
 /// The limits of all tests, if not the adapters' own: `ZEROSTRIDE_TEST_LIMITS` is
 /// `webgpu` or `downlevel`.
 pub fn test_limits() -> Option<Limits> {

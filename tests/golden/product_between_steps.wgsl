@@ -51,8 +51,8 @@ const INFINITE_f32: u32 = 0x7f800000u;
 const ONE_f32: u32 = 0x3f800000u;
 
 // Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
-// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
-// stands where a rewrite would exceed the error bound of a function.
+// and cancel. This keeps `(x + y) - x` from becoming `y`. It stands where a sum reads a sum, because a rewrite
+// would change the bits.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
@@ -73,6 +73,18 @@ fn exp_of_rest_f32(r: vec4<f32>) -> vec4<f32> {
     return mul_add_f32(q, r, vec4(1.0));
 }
 
+// A number as k ln(2) + r with |r| <= ln(2) / 2.
+struct Powers_f32 {
+    k: vec4<f32>,
+    r: vec4<f32>,
+}
+
+fn powers_f32(x: vec4<f32>) -> Powers_f32 {
+    let k = round(times_f32(x, vec4(1.44269504)));
+    let high = opaque_f32(mul_add_f32(k, vec4(-0.693145751953125), x));
+    return Powers_f32(k, mul_add_f32(k, vec4(-1.42860677e-6), high));
+}
+
 // Polynomial of Cephes (Moshier, tanhf.c) below 0.625, 1 - 2 / (e^2x + 1) above.
 fn tanh_f32(x: vec4<f32>) -> vec4<f32> {
     let z = times_f32(x, x);
@@ -84,11 +96,9 @@ fn tanh_f32(x: vec4<f32>) -> vec4<f32> {
     let small = mul_add_f32(times_f32(q, z), x, x);
     let magnitude = abs(x);
     // From 10 on it is 1.
-    let twice = 2.0 * min(magnitude, vec4<f32>(10.0));
-    let k = round(times_f32(twice, vec4(1.44269504)));
-    let high = opaque_f32(mul_add_f32(k, vec4(-0.693145751953125), twice));
-    let rest = exp_of_rest_f32(mul_add_f32(k, vec4(-1.42860677e-6), high));
-    let power = bitcast<vec4<f32>>(bits_f32(rest) + (vec4<u32>(last_bits_f32(k)) << vec4<u32>(23u)));
+    let powers = powers_f32(2.0 * min(magnitude, vec4<f32>(10.0)));
+    let rest = exp_of_rest_f32(powers.r);
+    let power = bitcast<vec4<f32>>(bits_f32(rest) + (vec4<u32>(last_bits_f32(powers.k)) << vec4<u32>(23u)));
     let large = copysign_f32(1.0 - quotient_f32(vec4(2.0), power + 1.0), x);
     let itself = is_nan_f32(x) | (magnitude_bits_f32(x) == vec4<u32>(0u));
     return select(select(small, large, magnitude >= vec4<f32>(0.625)), x, itself);

@@ -23,8 +23,8 @@ const INFINITE_f32: u32 = 0x7f800000u;
 const QUIET_f32: u32 = 0x7fc00000u;
 
 // Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
-// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
-// stands where a rewrite would exceed the error bound of a function.
+// and cancel. This keeps `(x + y) - x` from becoming `y`. It stands where a sum reads a sum, because a rewrite
+// would change the bits.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }

@@ -22,8 +22,8 @@ const INFINITE_f32: u32 = 0x7f800000u;
 const ONE_f32: u32 = 0x3f800000u;
 
 // Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
-// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
-// stands where a rewrite would exceed the error bound of a function.
+// and cancel. This keeps `(x + y) - x` from becoming `y`. It stands where a sum reads a sum, because a rewrite
+// would change the bits.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
@@ -53,14 +53,24 @@ fn exp_of_rest_f32(r: vec4<f32>) -> vec4<f32> {
     return mul_add_f32(q, r, vec4(1.0));
 }
 
+// A number as k ln(2) + r with |r| <= ln(2) / 2.
+struct Powers_f32 {
+    k: vec4<f32>,
+    r: vec4<f32>,
+}
+
+fn powers_f32(x: vec4<f32>) -> Powers_f32 {
+    let k = round(times_f32(x, vec4(1.44269504)));
+    let high = opaque_f32(mul_add_f32(k, vec4(-0.693145751953125), x));
+    return Powers_f32(k, mul_add_f32(k, vec4(-1.42860677e-6), high));
+}
+
 // e^x 2^up = 2^(k + up) e^r.
 fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
     // Beyond these, e^x is 0 or infinite.
-    let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
-    let k = round(times_f32(bounded, vec4(1.44269504)));
-    let high = opaque_f32(mul_add_f32(k, vec4(-0.693145751953125), bounded));
-    let r = mul_add_f32(k, vec4(-1.42860677e-6), high);
-    return select(scale_f32(exp_of_rest_f32(r), last_bits_f32(k) + up), x, is_nan_f32(x));
+    let powers = powers_f32(clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0)));
+    let value = scale_f32(exp_of_rest_f32(powers.r), last_bits_f32(powers.k) + up);
+    return select(value, x, is_nan_f32(x));
 }
 
 fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {

@@ -54,8 +54,8 @@ fn cut_f32(x: vec4<f32>) -> vec4<f32> {
 }
 
 // Returns x, but no compiler can know that. Drivers take floats for real numbers, so they reorder, factor
-// and cancel. This keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming `x * (a * b)`. It
-// stands where a rewrite would exceed the error bound of a function.
+// and cancel. This keeps `(x + y) - x` from becoming `y`. It stands where a sum reads a sum, because a rewrite
+// would change the bits.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
@@ -132,11 +132,6 @@ fn nextafter_bf16(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
 // The nearest whole number, the even one of two.
 fn whole_f32(x: vec4<f32>) -> vec4<f32> {
     return round(x);
-}
-
-// The fraction above the next whole number below.
-fn fraction_f32(x: vec4<f32>) -> vec4<f32> {
-    return x - floor(x);
 }
 
 // The next whole number below. The next two functions round up and towards 0.

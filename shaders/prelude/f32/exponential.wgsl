@@ -45,14 +45,24 @@ fn exp_of_rest_f32(r: vec4<f32>) -> vec4<f32> {
     return mul_add_f32(q, r, vec4(1.0));
 }
 
+// A number as k ln(2) + r with |r| <= ln(2) / 2.
+struct Powers_f32 {
+    k: vec4<f32>,
+    r: vec4<f32>,
+}
+
+fn powers_f32(x: vec4<f32>) -> Powers_f32 {
+    let k = round(times_f32(x, vec4(1.44269504)));
+    let high = opaque_f32(mul_add_f32(k, vec4(-0.693145751953125), x));
+    return Powers_f32(k, mul_add_f32(k, vec4(-1.42860677e-6), high));
+}
+
 // e^x 2^up = 2^(k + up) e^r.
 fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
     // Beyond these, e^x is 0 or infinite.
-    let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
-    let k = round(times_f32(bounded, vec4(1.44269504)));
-    let high = opaque_f32(mul_add_f32(k, vec4(-0.693145751953125), bounded));
-    let r = mul_add_f32(k, vec4(-1.42860677e-6), high);
-    return select(scale_f32(exp_of_rest_f32(r), last_bits_f32(k) + up), x, is_nan_f32(x));
+    let powers = powers_f32(clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0)));
+    let value = scale_f32(exp_of_rest_f32(powers.r), last_bits_f32(powers.k) + up);
+    return select(value, x, is_nan_f32(x));
 }
 
 // The same for x + more, where more is small.
@@ -96,18 +106,17 @@ fn exp10_f32(x: vec4<f32>) -> vec4<f32> {
     return select(scale_f32(mul_add_f32(q, r, vec4(1.0)), last_bits_f32(k)), x, is_nan_f32(x));
 }
 
-// 2^k (e^r - 1) + (2^k - 1), doubled at the end, because 2^128 is no f32. The polynomial is the nearest one, within 2^-28.
+// e^x - 1 = 2^k (e^r - 1) + (2^k - 1), with 2^(k - 1) for 2^k and the sum doubled, because 2^128 is no f32. The polynomial
+// is the nearest one, within 2^-28.
 fn expm1_f32(x: vec4<f32>) -> vec4<f32> {
-    let bounded = clamp(x, vec4<f32>(-30.0), vec4<f32>(89.0));
-    let k = round(times_f32(bounded, vec4(1.44269504)));
-    let high = opaque_f32(mul_add_f32(k, vec4(-0.693145751953125), bounded));
-    let r = opaque_f32(mul_add_f32(k, vec4(-1.42860677e-6), high));
+    let powers = powers_f32(clamp(x, vec4<f32>(-30.0), vec4<f32>(89.0)));
+    let r = opaque_f32(powers.r);
     var q = vec4<f32>(1.3951707e-3);
     q = mul_add_f32(q, r, vec4(8.3696e-3));
     q = mul_add_f32(q, r, vec4(4.1666187e-2));
     q = mul_add_f32(q, r, vec4(1.6666512e-1));
     q = mul_add_f32(q, r, vec4(0.5));
-    let half_power = bitcast<vec4<f32>>((last_bits_f32(k) + vec4<i32>(126)) << vec4<u32>(23u));
+    let half_power = bitcast<vec4<f32>>((last_bits_f32(powers.k) + vec4<i32>(126)) << vec4<u32>(23u));
     let rest = times_f32(half_power, mul_add_f32(times_f32(r, r), q, r));
     let value = 2.0 * plus_f32(rest, opaque_f32(half_power - 0.5));
     return select(value, x, is_nan_f32(x) | (abs(x) < vec4<f32>(ROUNDED_f32)));
@@ -148,11 +157,9 @@ fn tanh_f32(x: vec4<f32>) -> vec4<f32> {
     let small = mul_add_f32(times_f32(q, z), x, x);
     let magnitude = abs(x);
     // From 10 on it is 1.
-    let twice = 2.0 * min(magnitude, vec4<f32>(10.0));
-    let k = round(times_f32(twice, vec4(1.44269504)));
-    let high = opaque_f32(mul_add_f32(k, vec4(-0.693145751953125), twice));
-    let rest = exp_of_rest_f32(mul_add_f32(k, vec4(-1.42860677e-6), high));
-    let power = bitcast<vec4<f32>>(bits_f32(rest) + (vec4<u32>(last_bits_f32(k)) << vec4<u32>(23u)));
+    let powers = powers_f32(2.0 * min(magnitude, vec4<f32>(10.0)));
+    let rest = exp_of_rest_f32(powers.r);
+    let power = bitcast<vec4<f32>>(bits_f32(rest) + (vec4<u32>(last_bits_f32(powers.k)) << vec4<u32>(23u)));
     let large = copysign_f32(1.0 - quotient_f32(vec4(2.0), power + 1.0), x);
     let itself = is_nan_f32(x) | (magnitude_bits_f32(x) == vec4<u32>(0u));
     return select(select(small, large, magnitude >= vec4<f32>(0.625)), x, itself);

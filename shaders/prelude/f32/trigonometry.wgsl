@@ -106,10 +106,13 @@ fn sine_of_reduced_f32(reduced: Reduced_f32) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(value) ^ ((reduced.quadrant << vec4<u32>(30u)) & vec4<u32>(SIGN_f32)));
 }
 
+// The greatest angle that four parts of pi/2 reduce.
+const NEAR_f32: f32 = 6000.0;
+
 // Reduces magnitudes.
 fn reduce_f32(x: vec4<f32>) -> Reduced_f32 {
     var reduced = reduce_small_f32(x);
-    let large = x > vec4<f32>(6000.0);
+    let large = x > vec4<f32>(NEAR_f32);
     if (any(large)) {
         if (large.x) {
             let angle = reduce_large_f32(x.x);

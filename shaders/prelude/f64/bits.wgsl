@@ -163,10 +163,6 @@ fn down_f64(x: vec4<f64>) -> vec4<f64> {
     return near - select(vec4<f64>(0.0), vec4<f64>(1.0), near > x);
 }
 
-fn fraction_f64(x: vec4<f64>) -> vec4<f64> {
-    return x - down_f64(x);
-}
-
 fn up_f64(x: vec4<f64>) -> vec4<f64> {
     let near = whole_f64(x);
     return near + select(vec4<f64>(0.0), vec4<f64>(1.0), near < x);

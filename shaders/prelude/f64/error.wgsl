@@ -76,7 +76,7 @@ fn erf_f64(x: vec4<f64>) -> vec4<f64> {
     let z = min(magnitude, vec4<f64>(0.84375));
     // 1 + efx of s_erf.c, where x y would be subnormal and x is not.
     let small = select(mul_add_f64(x, erfc_near_f64(times_f64(z, z)), x), times_f64(x, vec4(1.1283791670955126lf)), magnitude < vec4<f64>(1.0e-290));
-    let around = ERF_1_f64 + erfc_around_f64(clamp(magnitude, vec4<f64>(0.84375), vec4<f64>(1.25)) - 1.0);
+    let around = ERF_1_f64 + erfc_around_f64(opaque_f64(clamp(magnitude, vec4<f64>(0.84375), vec4<f64>(1.25)) - 1.0));
     let far = 1.0 - erfc_far_f64(max(magnitude, vec4<f64>(1.25)));
     let large = copysign_f64(select(around, far, magnitude >= vec4<f64>(1.25)), x);
     return select(select(large, small, magnitude < vec4<f64>(0.84375)), x, is_nan_f64(x));

@@ -42,7 +42,7 @@ fn exp_of_parts_f64(high: vec4<f64>, low: vec4<f64>) -> vec4<f64> {
     q = mul_add_f64(q, s, vec4(-2.77777777770155933842e-03lf));
     q = mul_add_f64(q, s, vec4(1.66666666666666019037e-01lf));
     let c = opaque_f64(mul_add_f64(-s, q, r));
-    return 1.0 + opaque_f64(opaque_f64(quotient_f64(times_f64(r, c), 2.0 - c) - low) + high);
+    return opaque_f64(1.0 + opaque_f64(opaque_f64(quotient_f64(times_f64(r, c), 2.0 - c) - low) + high));
 }
 
 fn exp_of_sum_f64(x: vec4<f64>, more: vec4<f64>, up: i32) -> vec4<f64> {
@@ -120,7 +120,7 @@ fn expm1_f64(x: vec4<f64>) -> vec4<f64> {
     let middle = (whole >= vec4<i32>(-2)) & (whole <= vec4<i32>(most));
     let inverse = scale_f64(vec4<f64>(1.0), -clamp(whole, vec4<i32>(-2), vec4<i32>(most)));
     let by_parts = scale_f64(near + opaque_f64(1.0 - inverse), whole);
-    let outer = opaque_f64(scale_f64(near + 1.0, whole) - 1.0);
+    let outer = opaque_f64(scale_f64(opaque_f64(near + 1.0), whole) - 1.0);
     let far = select(outer, by_parts, middle);
     return select(select(far, near, small), x, is_nan_f64(x) | (abs(x) < vec4<f64>(ROUNDED_f64)));
 }

@@ -71,7 +71,7 @@ fn pow_positive_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
     w = mul_add_f64(w, zz, vec4(-2.77777777770155933842e-03lf));
     w = mul_add_f64(w, zz, vec4(1.66666666666666019037e-01lf));
     let t = opaque_f64(mul_add_f64(-zz, w, z));
-    let power = 1.0 - opaque_f64(opaque_f64(quotient_f64(times_f64(z, t), t - 2.0) - opaque_f64(mul_add_f64(z, lost, lost))) - z);
+    let power = opaque_f64(1.0 - opaque_f64(opaque_f64(quotient_f64(times_f64(z, t), t - 2.0) - opaque_f64(mul_add_f64(z, lost, lost))) - z));
     return scale_f64(power, vec4<i32>(k));
 }
 

@@ -105,11 +105,13 @@ fn reduce_large_f64(x: vec4<f64>) -> Reduced_f64 {
     return Reduced_f64(select(r, -r, negative), select(tail, -tail, negative), quadrant);
 }
 
+const NEAR_f64: f64 = 1.0e6lf;
+
 fn reduce_f64(x: vec4<f64>) -> Reduced_f64 {
-    let large = (abs(x) > vec4<f64>(1.0e6)) & is_finite_f64(x);
-    var reduced = reduce_small_f64(select(x, vec4<f64>(0.0), abs(x) > vec4<f64>(1.0e6)));
+    let large = (abs(x) > vec4<f64>(NEAR_f64)) & is_finite_f64(x);
+    var reduced = reduce_small_f64(select(x, vec4<f64>(0.0), abs(x) > vec4<f64>(NEAR_f64)));
     if (any(large)) {
-        let slow = reduce_large_f64(select(vec4<f64>(1.0e6), x, large));
+        let slow = reduce_large_f64(select(vec4<f64>(NEAR_f64), x, large));
         reduced = Reduced_f64(
             select(reduced.r, slow.r, large),
             select(reduced.tail, slow.tail, large),

@@ -3,10 +3,18 @@
 
 use super::{larger, select, smaller};
 
+pub(in crate::cpu) const NEAR: f32 = 6000.0_f32;
+
 #[derive(Clone, Copy)]
 struct Split {
     f: f32,
     k: f32,
+}
+
+#[derive(Clone, Copy)]
+struct Powers {
+    k: f32,
+    r: f32,
 }
 
 #[derive(Clone, Copy)]
@@ -97,11 +105,6 @@ fn split(x: f32) -> Split {
 }
 
 #[inline(always)]
-fn fraction(x: f32) -> f32 {
-    x - x.floor()
-}
-
-#[inline(always)]
 fn exp_of_rest(r: f32) -> f32 {
     let mut q: f32 = 0.0013814538_f32;
     q = q * r + 0.008368745_f32;
@@ -113,12 +116,17 @@ fn exp_of_rest(r: f32) -> f32 {
 }
 
 #[inline(always)]
+fn powers(x: f32) -> Powers {
+    let k = (x * 1.442695_f32).round_ties_even();
+    let high = k * (-0.69314575_f32) + x;
+    Powers { k: k, r: k * (-1.4286068e-6_f32) + high }
+}
+
+#[inline(always)]
 fn exp_scaled(x: f32, up: i32) -> f32 {
-    let bounded = smaller(larger(x, -105.0_f32), 91.0_f32);
-    let k = (bounded * 1.442695_f32).round_ties_even();
-    let high = k * (-0.69314575_f32) + bounded;
-    let r = k * (-1.4286068e-6_f32) + high;
-    select(scale(exp_of_rest(r), last_bits(k).wrapping_add(up)), x, x.is_nan())
+    let powers2 = powers(smaller(larger(x, -105.0_f32), 91.0_f32));
+    let value = scale(exp_of_rest(powers2.r), last_bits(powers2.k).wrapping_add(up));
+    select(value, x, x.is_nan())
 }
 
 #[inline(always)]
@@ -166,15 +174,13 @@ pub(in crate::cpu) fn exp10(x: f32) -> f32 {
 #[inline(always)]
 pub(in crate::cpu) fn expm1(x: f32) -> f32 {
     let mut q: f32 = 0.0013951707_f32;
-    let bounded = smaller(larger(x, -30.0_f32), 89.0_f32);
-    let k = (bounded * 1.442695_f32).round_ties_even();
-    let high = k * (-0.69314575_f32) + bounded;
-    let r = k * (-1.4286068e-6_f32) + high;
+    let powers2 = powers(smaller(larger(x, -30.0_f32), 89.0_f32));
+    let r = powers2.r;
     q = q * r + 0.0083696_f32;
     q = q * r + 0.041666187_f32;
     q = q * r + 0.16666512_f32;
     q = q * r + 0.5_f32;
-    let half_power = f32::from_bits(last_bits(k).wrapping_add(126_i32).wrapping_shl(23_u32) as u32);
+    let half_power = f32::from_bits(last_bits(powers2.k).wrapping_add(126_i32).wrapping_shl(23_u32) as u32);
     let rest = half_power * ((r * r) * q + r);
     let value = 2.0_f32 * (rest + (half_power - 0.5_f32));
     select(value, x, x.is_nan() | (x.abs() < 2.9802322e-8_f32))
@@ -213,11 +219,9 @@ pub(in crate::cpu) fn tanh(x: f32) -> f32 {
     q = q * z + (-0.3333328_f32);
     let small = (q * z) * x + x;
     let magnitude = x.abs();
-    let twice = 2.0_f32 * smaller(magnitude, 10.0_f32);
-    let k = (twice * 1.442695_f32).round_ties_even();
-    let high = k * (-0.69314575_f32) + twice;
-    let rest = exp_of_rest(k * (-1.4286068e-6_f32) + high);
-    let power = f32::from_bits(bits(rest).wrapping_add((last_bits(k) as u32).wrapping_shl(23_u32)));
+    let powers2 = powers(2.0_f32 * smaller(magnitude, 10.0_f32));
+    let rest = exp_of_rest(powers2.r);
+    let power = f32::from_bits(bits(rest).wrapping_add((last_bits(powers2.k) as u32).wrapping_shl(23_u32)));
     let large = (1.0_f32 - (2.0_f32 / (power + 1.0_f32))).copysign(x);
     let itself = x.is_nan() | (magnitude_bits(x) == 0_u32);
     select(select(small, large, magnitude >= 0.625_f32), x, itself)
@@ -516,6 +520,11 @@ fn max(a: f32, b: f32) -> f32 {
 }
 
 #[inline(always)]
+fn fraction(x: f32) -> f32 {
+    x - x.floor()
+}
+
+#[inline(always)]
 fn signbit(x: f32) -> bool {
     (bits(x) & 0x80000000_u32) != 0_u32
 }
@@ -683,17 +692,17 @@ pub(in crate::cpu) fn tan(x: f32) -> f32 {
 }
 
 #[inline(always)]
-pub(in crate::cpu) fn sin_of_quarter(x: f32) -> f32 {
+pub(in crate::cpu) fn near_sin(x: f32) -> f32 {
     with_sign(sine_of_reduced(reduce_small(x.abs())), x)
 }
 
 #[inline(always)]
-pub(in crate::cpu) fn cos_of_quarter(x: f32) -> f32 {
+pub(in crate::cpu) fn near_cos(x: f32) -> f32 {
     sine_of_reduced(turned(reduce_small(x.abs())))
 }
 
 #[inline(always)]
-pub(in crate::cpu) fn tan_of_quarter(x: f32) -> f32 {
+pub(in crate::cpu) fn near_tan(x: f32) -> f32 {
     tan_of_reduced(reduce_small(x.abs()), x)
 }
 
@@ -849,7 +858,7 @@ pub(in crate::cpu) fn lgamma(x: f32) -> f32 {
     let series = (y - 0.5_f32) * (logarithm - 1.0_f32) + (inverse * stirling_tail(inverse * inverse) + 0.41893855_f32);
     let positive = select(select(shifted, around + (-log1p(t)), near_one), series, large);
     let r = y - y.round_ties_even();
-    let divisor = select(y, y * product, shifts) * sin_of_quarter(3.1415927_f32 * r).abs();
+    let divisor = select(y, y * product, shifts) * near_sin(3.1415927_f32 * r).abs();
     let reflected = log(3.1415927_f32 / divisor) - select(positive, around, shifts);
     let integer = (r == 0.0_f32) | is_inf(x);
     let negative = select(reflected, inf(1.0_f32), integer);
@@ -878,7 +887,7 @@ pub(in crate::cpu) fn digamma(x: f32) -> f32 {
     }
     let positive = (((-digamma_tail(1.0_f32 / (z * z))) + (log(z) - (0.5_f32 / z))) + sum) - first;
     let r = x - x.round_ties_even();
-    let reflected = positive - (3.1415927_f32 / tan_of_quarter(3.1415927_f32 * r));
+    let reflected = positive - (3.1415927_f32 / near_tan(3.1415927_f32 * r));
     let undefined = (r == 0.0_f32) | is_inf(x);
     let negative = select(reflected, nan(x), undefined);
     let value = select(positive, negative, x < 0.0_f32);

@@ -3,6 +3,8 @@
 
 use super::{larger, select, smaller};
 
+pub(in crate::cpu) const NEAR: f64 = 1000000.0_f64;
+
 #[derive(Clone, Copy)]
 struct Split {
     f: f64,
@@ -84,11 +86,6 @@ fn split(x: f64) -> Split {
     let k = ((bits2.wrapping_shr(52_u32) as u32) as i32).wrapping_sub(select(1023_i32, 2097_i32, subnormal));
     let f = f64::from_bits((bits2 & 0xfffffffffffff_u64).wrapping_add(0x3fe6a09e667f3bcd_u64)) - 1.0_f64;
     Split { f: f, k: k as f64 }
-}
-
-#[inline(always)]
-fn fraction(x: f64) -> f64 {
-    x - x.floor()
 }
 
 #[inline(always)]
@@ -644,6 +641,11 @@ fn max(a: f64, b: f64) -> f64 {
 }
 
 #[inline(always)]
+fn fraction(x: f64) -> f64 {
+    x - x.floor()
+}
+
+#[inline(always)]
 fn signbit(x: f64) -> bool {
     (bits(x) & 0x8000000000000000_u64) != 0_u64
 }
@@ -816,17 +818,17 @@ pub(in crate::cpu) fn tan(x: f64) -> f64 {
 }
 
 #[inline(always)]
-pub(in crate::cpu) fn sin_of_quarter(x: f64) -> f64 {
+pub(in crate::cpu) fn near_sin(x: f64) -> f64 {
     with_sign(sine_of_reduced(reduce_small(x.abs())), x)
 }
 
 #[inline(always)]
-pub(in crate::cpu) fn cos_of_quarter(x: f64) -> f64 {
+pub(in crate::cpu) fn near_cos(x: f64) -> f64 {
     sine_of_reduced(turned(reduce_small(x.abs())))
 }
 
 #[inline(always)]
-pub(in crate::cpu) fn tan_of_quarter(x: f64) -> f64 {
+pub(in crate::cpu) fn near_tan(x: f64) -> f64 {
     tan_of_reduced(reduce_small(x.abs()), x)
 }
 
@@ -975,7 +977,7 @@ pub(in crate::cpu) fn lgamma(x: f64) -> f64 {
     let series = (y - 0.5_f64) * (logarithm - 1.0_f64) + (inverse * stirling_tail(inverse * inverse) + 0.4189385332046727_f64);
     let positive = select(select(shifted, around + (-log1p(t)), near_one), series, large);
     let r = y - y.round_ties_even();
-    let divisor = select(y, y * product, shifts) * sin_of_quarter(3.141592653589793_f64 * r).abs();
+    let divisor = select(y, y * product, shifts) * near_sin(3.141592653589793_f64 * r).abs();
     let reflected = log(3.141592653589793_f64 / divisor) - select(positive, around, shifts);
     let integer = (r == 0.0_f64) | is_inf(x);
     let negative = select(reflected, inf(1.0_f64), integer);
@@ -1004,7 +1006,7 @@ pub(in crate::cpu) fn digamma(x: f64) -> f64 {
     }
     let positive = (((-digamma_tail(1.0_f64 / (z * z))) + (log(z) - (0.5_f64 / z))) + sum) - first;
     let r = x - x.round_ties_even();
-    let reflected = positive - (3.141592653589793_f64 / tan_of_quarter(3.141592653589793_f64 * r));
+    let reflected = positive - (3.141592653589793_f64 / near_tan(3.141592653589793_f64 * r));
     let undefined = (r == 0.0_f64) | is_inf(x);
     let negative = select(reflected, nan(x), undefined);
     let value = select(positive, negative, x < 0.0_f64);

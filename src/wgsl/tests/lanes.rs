@@ -40,11 +40,12 @@ pub(super) fn instruction(name: &str) -> Option<&'static str> {
     PROCESSORS.iter().find(|(own, _)| *own == bare).map(|(_, text)| *text)
 }
 
-/// The module of everything that a kernel of these calls would contain.
-pub(super) fn module(calls: &str) -> Module {
+/// The module of everything that a kernel of all functions of a type would contain.
+pub(super) fn module(dtype: &str) -> Module {
+    let calls = entries(dtype).join(" ");
     let text = format!(
         "struct Params {{ zero: u32 }}\n@group(0) @binding(0) var<uniform> p: Params;\n{}",
-        used_by(calls, Faults { fma: true, products: true, ..Faults::default() })
+        used_by(&calls, Faults { fma: true, products: true, ..Faults::default() })
     );
     naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(&text)))
 }
@@ -102,7 +103,7 @@ impl Writer<'_> {
         }
     }
 
-    fn functions(&mut self, entries: &HashSet<String>) {
+    fn functions(&mut self, entries: &[String]) {
         for (handle, own) in self.module.functions.iter() {
             let name = own.name.as_ref().unwrap();
             if instruction(name).is_none() {
@@ -162,7 +163,13 @@ impl<'a> Body<'a> {
         for (_, expr) in own.expressions.iter() {
             operands(expr).into_iter().for_each(&mut read);
         }
-        read_by(&own.body, &mut read);
+        each(&own.body, &mut |statement| match statement {
+            S::If { condition, .. } => read(*condition),
+            S::Return { value } => value.iter().copied().for_each(&mut read),
+            S::Store { value, .. } => read(*value),
+            S::Call { arguments, .. } => arguments.iter().copied().for_each(&mut read),
+            _ => {}
+        });
         let mut taken: HashSet<String> = own.arguments.iter().filter_map(|arg| arg.name.clone()).collect();
         taken.extend(own.local_variables.iter().filter_map(|(_, own)| own.name.clone()));
         taken.extend(writer.module.functions.iter().filter_map(|(_, own)| own.name.as_deref().map(bare)));
@@ -178,27 +185,17 @@ impl<'a> Body<'a> {
         let result = self.writer.lane_of(self.own.result.as_ref().unwrap().ty);
         let vis = if public { "pub(in crate::cpu) " } else { "" };
         let head = format!("#[inline(always)]\n{vis}fn {name}({}) -> {result} {{\n", args.join(", "));
-        for (handle, local) in self.own.local_variables.iter() {
-            let value = match local.init {
-                Some(init) => format!(" = {}", self.expr(init)),
-                None => match self.writer.module.types[local.ty].inner {
-                    TypeInner::Array { .. } => format!(" = [0; {}]", self.size_of(local.ty)),
-                    _ => String::new(),
-                },
-            };
-            let _ = handle;
+        for (_, local) in self.own.local_variables.iter() {
             let (name, ty) = (local.name.as_ref().unwrap(), self.writer.lane_of(local.ty));
+            let value = match (local.init, ty.split_once(';')) {
+                (Some(init), _) => format!(" = {}", self.expr(init)),
+                (None, Some((_, size))) => format!(" = [0;{size}"),
+                (None, None) => String::new(),
+            };
             self.line(&format!("let mut {name}: {ty}{value};"));
         }
         self.block(&self.own.body);
         format!("{head}{}}}\n\n", self.out)
-    }
-
-    fn size_of(&self, ty: Handle<Type>) -> u32 {
-        match self.writer.module.types[ty].inner {
-            TypeInner::Array { size: naga::ArraySize::Constant(size), .. } => size.get(),
-            _ => unreachable!(),
-        }
     }
 
     fn line(&mut self, text: &str) {
@@ -525,58 +522,47 @@ fn operands(expr: &E) -> Vec<Handle<E>> {
         E::Binary { left, right, .. } => vec![left, right],
         E::Select { condition, accept, reject } => vec![condition, accept, reject],
         E::Relational { argument, .. } => vec![argument],
-        E::Math { arg, arg1, arg2, .. } => {
-            // A clamp reads its operand once, and a maximum or a minimum is a function.
-            [Some(arg), arg1, arg2].into_iter().flatten().collect()
-        }
+        E::Math { arg, arg1, arg2, .. } => [Some(arg), arg1, arg2].into_iter().flatten().collect(),
         _ => Vec::new(),
     }
 }
 
-fn read_by(block: &naga::Block, read: &mut impl FnMut(Handle<E>)) {
+/// Runs a function on each statement.
+pub(super) fn each<'a>(block: &'a naga::Block, run: &mut impl FnMut(&'a S)) {
     for statement in block {
+        run(statement);
         match statement {
-            S::Block(block) => read_by(block, read),
-            S::If { condition, accept, reject } => {
-                read(*condition);
-                read_by(accept, read);
-                read_by(reject, read);
+            S::Block(own) => each(own, run),
+            S::If { accept: one, reject: other, .. } | S::Loop { body: one, continuing: other, .. } => {
+                each(one, run);
+                each(other, run);
             }
-            S::Loop { body, continuing, .. } => {
-                read_by(body, read);
-                read_by(continuing, read);
-            }
-            S::Return { value } => value.iter().copied().for_each(&mut *read),
-            S::Store { value, .. } => read(*value),
-            S::Call { arguments, .. } => arguments.iter().copied().for_each(&mut *read),
             _ => {}
         }
     }
 }
 
-/// The functions of the op table that are inexact, as calls of a type.
-pub(super) fn entries(dtype: &str) -> HashSet<String> {
-    let inexact = crate::ir::ROWS.iter().filter(|row| row.ulp > 0);
-    let mut names: HashSet<String> = inexact.map(|row| format!("{}_{dtype}", row.name)).collect();
-    for near in ["sin", "cos", "tan"] {
-        names.insert(format!("{near}_of_quarter_{dtype}"));
-    }
-    names
+/// The inexact functions of the op table, and those of angles that need no long reduction.
+fn entries(dtype: &str) -> Vec<String> {
+    let inexact = crate::ir::ROWS.iter().filter(|row| row.ulp > 0).map(|row| row.name);
+    let near = ["near_sin", "near_cos", "near_tan"];
+    inexact.chain(near).map(|name| format!("{name}_{dtype}")).collect()
 }
 
 /// All functions of a type.
 fn written(dtype: &str) -> String {
-    let entries = entries(dtype);
-    let mut calls: Vec<&str> = entries.iter().map(String::as_str).collect();
-    calls.sort_unstable();
-    let module = module(&calls.join(" "));
+    let module = module(dtype);
     let mut writer = Writer { module: &module, out: String::new() };
+    let near = module.constants.iter().find(|(_, own)| own.name.as_deref() == Some(&format!("NEAR_{dtype}")));
+    let near = constant(&writer, &module.global_expressions, near.unwrap().1.init);
     let _ = writeln!(
         writer.out,
-        "//! The prelude's functions of {dtype}, for one lane. `ZEROSTRIDE_BLESS=1 cargo test --lib lanes` writes this file from\n//! `shaders/prelude`.\n\nuse super::{{larger, select, smaller}};\n"
+        "//! The prelude's functions of {dtype}, for one lane. `ZEROSTRIDE_BLESS=1 cargo test --lib lanes` writes this file from\n\
+         //! `shaders/prelude`.\n\nuse super::{{larger, select, smaller}};\n\n\
+         pub(in crate::cpu) const NEAR: {dtype} = {near};\n"
     );
     writer.structs();
-    writer.functions(&entries);
+    writer.functions(&entries(dtype));
     writer.out.trim_end().to_string() + "\n"
 }
 

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use zerostride::{DType, Device, Expr, Operation, operations};
 
 use super::{Real, distance};
+use crate::common::listed;
 use crate::common::reference::UNARY;
 
 /// The results of a function on a device.
@@ -56,14 +57,13 @@ fn run(op: &Operation, of_f32: fn(f32) -> f32, device: &Device) -> Tally {
 #[test]
 #[ignore = "takes an hour"]
 fn every_f32() {
-    let wanted: Option<Vec<String>> =
-        std::env::var("ZEROSTRIDE_OPS").ok().map(|names| names.split(',').map(str::to_string).collect());
+    let wanted = listed("ZEROSTRIDE_OPS");
     let device = Device::cpu();
     let mut text = String::from(
         "# Accuracy\n\nEvery f32 through every inexact function of one operand, and the greatest distance from the correctly\n\
-         rounded result, in units in the last place. Every device has these results. `ZEROSTRIDE_BLESS=1 cargo test --release --test it accuracy\n\
-         -- --ignored` writes this page. The reference is the crate `pxfm`. Subnormal inputs are left out, and subnormal\n\
-         results count as 0, as adapters may flush both. `lgamma` and `digamma` count units of 1 and 16 where the\n\
+         rounded result, in units in the last place. Every device has these results. `ZEROSTRIDE_BLESS=1 cargo test\n\
+         --release --test it accuracy -- --ignored` writes this page. The reference is the crate `pxfm`. Subnormal inputs\n\
+         are left out, and subnormal results count as 0, as adapters may flush both. `lgamma` and `digamma` count units of 1 and 16 where the\n\
          result is smaller.\n\n| function | bound | worst | input | bits | mean | inputs |\n|---|---|---|---|---|---|---|\n",
     );
     let mut wrong = Vec::new();
