@@ -29,7 +29,7 @@
 //! | [`operations`], [`compositions`], [`reductions`] | the tables of operations and of compositions, as data |
 //! | [`IntoAxes`], [`ReduceOptions`] | the axes and the options of a reduction |
 //! | [`wgpu`], [`Device::from_wgpu`], [`LentBuffer`] | the device, buffers, encoders and textures of a program that has them |
-//! | [`Math`] | whether functions are precise or the adapter's builtins |
+//! | [`Math`] | whether functions are precise or the adapter's builtins; total mode, in which all bytes are the same |
 //! | [`Broadcast`] | the rules of NumPy, PyTorch, PaddlePaddle, OpenVINO and ONNX |
 //! | [`Shape`], [`Layout`] | lengths and strides, on their own |
 //! | [`Element`], [`DType`] | element types |

@@ -27,9 +27,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for device in devices {
         println!("on {}", device.name());
         let mut hashes = String::new();
-        for (name, expr) in work::all() {
-            let hash = work::hash(&expr.eval_on(&device)?.to_bytes()?);
-            println!("  {hash}  {name}");
+        for work in work::all() {
+            let hash = work::hash(&work.expr.eval_on(&work.on(&device))?.to_bytes()?);
+            println!("  {hash}  {}", work.name);
             hashes += &hash;
         }
         totals.push(work::hash(hashes.as_bytes()));

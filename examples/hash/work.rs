@@ -1,7 +1,7 @@
 //! Work whose bits are the same on every device, and its hash.
 
 use sha2::{Digest, Sha256};
-use zerostride::{AnyExpr, Expr};
+use zerostride::{AnyExpr, Device, Expr, Math};
 
 /// Rows and columns of the zoom.
 pub(crate) const SIZE: [usize; 2] = [40, 64];
@@ -12,17 +12,35 @@ const CENTER: [f64; 2] = [-0.101_096_363_845_622, 0.956_286_510_809_142];
 /// From one pixel to the next. Neighbouring f32 lie 64 times as far apart at the middle.
 const STEP: f32 = 1.0 / (1_u64 << 30) as f32;
 
-/// All work: a name, and an expression that reads no tensor.
-pub(crate) fn all() -> [(&'static str, AnyExpr); 8] {
-    [
-        ("zoom of Mandelbrot's set", zoom().into()),
-        ("sum of 2^20 quotients", sum().into()),
-        ("standardized rows", standardized().into()),
-        ("random normal numbers", Expr::<f32>::normal([10_000], 48_u64).into()),
-        ("product of matrices", product().into()),
-        ("softmax", softmax().into()),
-        ("attention head", attention().into()),
-        ("pendulums of 500 steps", pendulums().into()),
+/// Work: its name, an expression that reads no tensor, and how it is computed.
+pub(crate) struct Work {
+    pub name: &'static str,
+    pub expr: AnyExpr,
+    math: Math,
+}
+
+impl Work {
+    /// A handle of a device that computes so.
+    pub(crate) fn on(&self, device: &Device) -> Device {
+        let mut handle = device.clone();
+        handle.set_math(self.math);
+        handle
+    }
+}
+
+/// All work, the zoom first.
+pub(crate) fn all() -> Vec<Work> {
+    let precise = |name, expr| Work { name, expr, math: Math::Precise };
+    vec![
+        precise("zoom of Mandelbrot's set", zoom().into()),
+        precise("sum of 2^20 quotients", sum().into()),
+        precise("standardized rows", standardized().into()),
+        precise("random normal numbers", Expr::<f32>::normal([10_000], 48_u64).into()),
+        precise("product of matrices", product().into()),
+        precise("softmax", softmax().into()),
+        precise("attention head", attention().into()),
+        precise("pendulums of 500 steps", pendulums().into()),
+        Work { name: "wave with subnormal tails, in total mode", expr: wave().into(), math: Math::Total },
     ]
 }
 
@@ -146,4 +164,18 @@ fn pendulums() -> Expr<f32> {
         (angle + &speed * 0.1, speed)
     });
     angle
+}
+
+/// A wave after 60 steps of a ring of 512 places. It begins as Gaussian, whose tails pass through all small numbers to 0, and
+/// which numbers are 0 is for the adapter to say, unless it computes in total mode.
+fn wave() -> Expr<f32> {
+    let x = (Expr::coordinate([512], 0).cast::<f32>() - 256.0) / 16.0;
+    let start = (&x * &x * -0.5).exp();
+    let (mut before, mut now) = (start.clone(), start);
+    for _ in 0..60 {
+        let stretch = now.roll([1], [0]) - &now * 2.0 + now.roll([-1], [0]);
+        let next = (&now * 2.0 - &before + stretch * 0.25).shared();
+        (before, now) = (now, next);
+    }
+    now
 }

@@ -118,7 +118,7 @@ fn logit_f32(x: vec4<f32>) -> vec4<f32> {
 
 fn xlogy_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let none = (magnitude_bits_f32(x) == vec4<u32>(0)) & !is_nan_f32(y);
-    return select(times_f32(x, log_f32(y)), vec4<f32>(0.0), none);
+    return select(times_kept_f32(x, log_f32(y)), vec4<f32>(0.0), none);
 }
 
 // The larger operand plus the logarithm that the smaller one adds, unless that is subnormal. The difference of two

@@ -66,6 +66,11 @@ fn times_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return fma(a, b, vec4<f32>(bitcast<f32>(p.zero | SIGN_f32)));
 }
 
+// For adapters that do not flush.
+fn times_kept_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return times_f32(a, b);
+}
+
 fn plus_f32(product: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return fma(product, vec4<f32>(bitcast<f32>(p.zero | ONE_f32)), b);
 }

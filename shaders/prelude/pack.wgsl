@@ -56,15 +56,15 @@ fn round_f16(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(finite | sign);
 }
 
-// The bits of an f32 that is an f16.
+// The bits of an f32 that is an f16. NaN keeps its own.
 fn encode_f16(x: vec4<f32>) -> vec4<u32> {
     let magnitude = magnitude_bits_f32(x);
     let sign = (bits_f32(x) >> vec4<u32>(16u)) & vec4<u32>(0x8000u);
     let normal = (magnitude - vec4<u32>(0x38000000u)) >> vec4<u32>(13u);
     let subnormal = vec4<u32>(min(abs(x), vec4<f32>(1.0)) * 16777216.0);
     let finite = select(normal, subnormal, magnitude < vec4<u32>(0x38800000u));
-    let infinite = select(finite, vec4<u32>(0x7c00u), magnitude == vec4<u32>(0x7f800000u));
-    return select(infinite, vec4<u32>(0x7e00u), is_nan_f32(x)) | sign;
+    let special = vec4<u32>(0x7c00u) | ((magnitude >> vec4<u32>(13u)) & vec4<u32>(0x03ffu));
+    return select(finite, special, magnitude >= vec4<u32>(0x7f800000u)) | sign;
 }
 
 fn decode_bf16(raw: vec4<u32>) -> vec4<f32> {

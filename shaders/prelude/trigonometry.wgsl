@@ -7,7 +7,7 @@ fn to_degrees_f32(x: vec4<f32>) -> vec4<f32> {
 }
 
 fn to_radians_f32(x: vec4<f32>) -> vec4<f32> {
-    return times_f32(x, vec4(RADIANS_f32));
+    return times_kept_f32(x, vec4(RADIANS_f32));
 }
 
 // The value of an odd function, from its value for the magnitude.

@@ -174,7 +174,9 @@ impl Execution<'_> {
                 (ProgramKind::Reduce(reduce), _) => fold::fold(program, reduce, &from, outs.into_vec()),
                 (ProgramKind::RowFused(_), [out]) => rows::rows(program, &from, out),
                 (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
-                (ProgramKind::Contract { .. }, [out]) => contract::contract(program, &from, out),
+                (ProgramKind::Contract { .. }, [out]) => {
+                    contract::contract(program, self.device.math(), &from, out)
+                }
                 (ProgramKind::Sort(sort, key), [out]) => sort::sort(program, *sort, *key, &from, out),
                 (ProgramKind::Segments(own, key), [out]) => {
                     segments::segments(program, *own, *key, &from, out)

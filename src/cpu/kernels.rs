@@ -290,6 +290,18 @@ fn far_angles<T: math::Function + Pod>(far: fn(T) -> T, args: &[&[u8]], out: &mu
     }
 }
 
+/// The loop of a function of stored floats.
+macro_rules! of_stored {
+    ($dtype:expr, $name:ident) => {
+        match $dtype {
+            DType::F64 => |args, out| map1::<f64, f64, false>(args, out, math::Stored::$name),
+            DType::F16 => |args, out| map1::<StoredF16, StoredF16, false>(args, out, math::Stored::$name),
+            DType::BF16 => |args, out| map1::<StoredBf16, StoredBf16, false>(args, out, math::Stored::$name),
+            _ => |args, out| map1::<f32, f32, false>(args, out, math::Stored::$name),
+        }
+    };
+}
+
 /// The loop of a step without a body. Builders use the same table, so every op has a loop.
 pub(super) fn of(step: &Step) -> Result<Run> {
     let run: Option<Run> = match step.op {
@@ -299,6 +311,8 @@ pub(super) fn of(step: &Step) -> Result<Run> {
         Op::Lookup => Some((|_, _| {}) as Run),
         Op::Random => Some(random::bits),
         Op::Unit => Some(|args, out| map1::<u32, f32, false>(args, out, random::unit)),
+        Op::Flush => Some(of_stored!(step.dtype, flushed)),
+        Op::Total => Some(of_stored!(step.dtype, total)),
         op => table(op, step.dtype),
     };
     match run {

@@ -125,6 +125,10 @@ pub(super) trait Stored: Copy {
     fn nextafter(a: Self, b: Self) -> Self;
     /// `a * b + c`, rounded once.
     fn fma(a: Self, b: Self, c: Self) -> Self;
+    /// In total mode, a zero of its sign for a subnormal.
+    fn flushed(self) -> Self;
+    /// In total mode, the positive quiet NaN for any NaN, too.
+    fn total(self) -> Self;
 }
 
 macro_rules! stored {
@@ -132,6 +136,19 @@ macro_rules! stored {
         impl Stored for $t {
             #[inline(always)]
             fn fma($a: $t, $b: $t, $c: $t) -> $t { $fma }
+
+            #[inline(always)]
+            fn flushed(self) -> $t {
+                const SIGN: $bits = 1 << ($bits::BITS - 1);
+                let is_normal = self.to_bits() & !SIGN >= $t::MIN_POSITIVE.to_bits();
+                $t::from_bits(self.to_bits() & if is_normal { $bits::MAX } else { SIGN })
+            }
+
+            #[inline(always)]
+            fn total(self) -> $t {
+                let is_nan = self.to_bits() << 1 > $t::INFINITY.to_bits() << 1;
+                $t::from_bits(if is_nan { $t::NAN.to_bits() } else { self.flushed().to_bits() })
+            }
 
             fn nextafter(a: $t, b: $t) -> $t {
                 const SIGN: $bits = 1 << ($bits::BITS - 1);

@@ -62,7 +62,7 @@ pub(crate) use threads::thread_count;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::ir::{
-    Backend, Bounds, Destination, Explanation, Fingerprint, HostBytes, Leaves, Plans, Reading, Results,
+    Backend, Bounds, Destination, Explanation, Fingerprint, HostBytes, Leaves, Math, Plans, Reading, Results,
     Schedule, Storage,
 };
 use crate::layout::Layout;
@@ -71,6 +71,7 @@ use crate::tuning::rows::LONGEST;
 /// The CPU as a device.
 #[derive(Debug, Default)]
 pub(crate) struct CpuDevice {
+    math: Math,
     plans: Plans<CachedPlan>,
 }
 
@@ -105,7 +106,18 @@ impl Backend for CpuDevice {
             shared: usize::MAX,
             whole: u64::MAX,
             by_key: true,
+            total: self.math == Math::Total,
         }
+    }
+
+    fn with_math(&self, math: Math) -> Option<Arc<dyn Backend>> {
+        // Nothing of the CPU path is faster than precise.
+        let math = if math == Math::Fast { Math::Precise } else { math };
+        Some(Arc::new(CpuDevice { math, ..CpuDevice::default() }))
+    }
+
+    fn math(&self) -> Math {
+        self.math
     }
 
     fn computes_here(&self) -> bool {

@@ -162,10 +162,11 @@ impl Device {
         Self::open_with_async(&Options::default().adapter(name)).await
     }
 
-    /// Chooses how this handle computes functions from now on: in expressions that it evaluates, and in expressions
-    /// over tensors that it makes. Clones of the handle and existing tensors keep their choice. They are on the same
-    /// device and may be combined. If handles differ, the first tensor of an expression decides, or
-    /// [`eval_on`](crate::Expr::eval_on), or the tensor that is assigned to. The CPU path is always precise.
+    /// Chooses how this handle computes from now on: in expressions that it evaluates, and in expressions over tensors
+    /// that it makes. Clones of the handle and existing tensors keep their choice. They are on the same device and may
+    /// be combined. If handles differ, the first tensor of an expression decides, or
+    /// [`eval_on`](crate::Expr::eval_on), or the tensor that is assigned to. The CPU path is precise where
+    /// [`Math::Fast`] is asked for.
     ///
     /// ```
     /// use zerostride::{Device, Math};
@@ -184,9 +185,26 @@ impl Device {
         }
     }
 
-    /// How functions are computed by this handle.
+    /// How this handle computes.
     pub fn math(&self) -> Math {
         self.0.math()
+    }
+
+    /// Whether the adapter takes a result of f32 below the least normal number for 0. The CPU path keeps it, and so do
+    /// many adapters. In [`Math::Total`] all devices make it 0 by themselves.
+    ///
+    /// ```
+    /// use zerostride::{Device, Math};
+    ///
+    /// let mut device = Device::open()?;
+    /// let half_of_least = |device: &Device| device.upload(&[f32::MIN_POSITIVE], [1])?.mul(0.5).to_vec();
+    /// assert_eq!(half_of_least(&device)? == [0.0], device.flushes_subnormals());
+    /// device.set_math(Math::Total);
+    /// assert_eq!(half_of_least(&device)?, [0.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn flushes_subnormals(&self) -> bool {
+        self.0.flushes()
     }
 
     /// Loads compiled kernels from `directory`, where [`save_pipelines`](Self::save_pipelines) of an earlier process

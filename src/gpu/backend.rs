@@ -70,6 +70,7 @@ impl Backend for Gpu {
             shared: SHARED,
             whole: self.parts.cuts.whole(),
             by_key: false,
+            total: self.adapter.math == Math::Total,
         }
     }
 
@@ -251,6 +252,10 @@ impl Backend for Gpu {
 
     fn with_math(&self, math: Math) -> Option<Arc<dyn Backend>> {
         Some(Arc::new(self.with_target(Target { math, ..self.adapter })))
+    }
+
+    fn flushes(&self) -> bool {
+        self.adapter.faults.flushes
     }
 
     fn math(&self) -> Math {

@@ -277,6 +277,8 @@ pub(crate) struct Bounds {
     /// Whether a stage reduces elements by key. Else a stage counts at most [`MOST_COUNTED`](crate::tuning::segments)
     /// keys, and nothing more.
     pub by_key: bool,
+    /// Whether programs are in total mode.
+    pub total: bool,
 }
 
 /// A device, as expressions use it. All storages passed in were made by the same device.
@@ -411,7 +413,12 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         None
     }
 
-    /// How functions are computed.
+    /// Whether it takes subnormal results of f32 for 0, unless in total mode.
+    fn flushes(&self) -> bool {
+        false
+    }
+
+    /// How it computes.
     fn math(&self) -> Math {
         Math::Precise
     }

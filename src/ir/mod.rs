@@ -5,7 +5,7 @@
 //! [`callee`]s, the table of reductions ([`mod@reduce`]), keys that [`sort`] elements, and [`typing`]; the [`body`] of
 //! a step; the types of the [`graph`]; their methods ([`node`], [`program`], [`storage`]) the [`fingerprint`] of an
 //! expression, and the [`plans`] of fingerprints; the [`builder`] of programs; programs of [`parts`] of others, and of
-//! nodes ([`flatten`], [`rows`]); and a schedule's [`stage`].
+//! nodes ([`flatten`], [`rows`]), and programs in [`total`] mode; and a schedule's [`stage`].
 
 mod answers;
 mod body;
@@ -30,6 +30,7 @@ mod small_map;
 mod sort;
 mod stage;
 mod storage;
+mod total;
 mod typing;
 #[cfg(feature = "gpu")]
 mod validated;

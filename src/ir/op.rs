@@ -22,7 +22,7 @@
 
 use crate::dtype::{DType, Kind};
 
-/// How a device computes functions such as `exp` and `sin`, if it has two ways.
+/// How a device computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Math {
     /// By this crate's own range reductions and polynomials: within the bound that
@@ -40,6 +40,15 @@ pub enum Math {
     /// adapter's own, and it may flush a product that rounds up to the least normal float. Products of matrices may be
     /// contracted to `fma` and added up in another order.
     Fast,
+    /// *Total mode*: precise, and without the two things that an adapter decides otherwise, so the *bytes* of every result
+    /// are the same on every device.
+    ///
+    /// A number below the least normal one of its type is 0 with its sign: where an operation, a function, a cast, a
+    /// reduction, a scan or a product of matrices reads it, and where one computes it, each sum of a reduction
+    /// included. A computed NaN is the positive quiet one without payload. What only moves elements keeps all bits:
+    /// views, copies, lookups, sorts, and `select` of elements as they are. A function of the caller's takes and returns
+    /// such numbers, and decides about those between.
+    Total,
 }
 
 /// Calls `$go!` with the whole table.
@@ -526,9 +535,9 @@ macro_rules! define {
         /// values, the node states the result type of `Cast`, and `Lookup` takes a table and the indices of an element
         /// of it, each inside of its axis. Two make random numbers: `Random`, words of u32 by their place in the
         /// sequence of a key, whose halves are the other operands, and `Unit`, such words as numbers of f32 from 0 to
-        /// below 1. `Call`, `Repeat` and `State` have a [`Body`](super::Body).
+        /// below 1. `Flush` and `Total` are of [total mode](super::total). `Call`, `Repeat` and `State` have a [`Body`](super::Body).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub(crate) enum Op { $($op,)* Select, Cast, Lookup, Random, Unit, Call, Repeat, State }
+        pub(crate) enum Op { $($op,)* Select, Cast, Lookup, Random, Unit, Flush, Total, Call, Repeat, State }
 
         /// The rows, in the order of the enum.
         pub(crate) const ROWS: &[Row] = &[$(Row {
@@ -568,6 +577,8 @@ impl Op {
             Op::Lookup => "lookup",
             Op::Random => "random_bits",
             Op::Unit => "unit",
+            Op::Flush => "flush",
+            Op::Total => "total",
             Op::Call => "call",
             Op::Repeat => "repeat",
             Op::State => "state",
@@ -599,6 +610,8 @@ pub(crate) fn cost(op: Op, dtype: DType) -> usize {
         Op::Lookup => LOOKUP,
         // Of a block for four elements.
         Op::Random => 48,
+        Op::Flush => 3,
+        Op::Total => 4,
         op => op.row().map_or(1, |row| row.cost + rounding),
     }
 }

@@ -70,6 +70,14 @@ macro_rules! for_each_reduce_op {
                 float "beats_max_{T}({a}, {b})" = |a, b| math::beats_max(a, b);
                 int "{b} > {a}" = |a, b| b > a;
             }
+            /// [`Sum`](Self::Sum) in total mode.
+            TotalSum: sum from Zero -> [T scans] {
+                float "flushed_sum_{T}({a}, {b})" = |a, b| math::Stored::total(a + b);
+            }
+            /// [`Prod`](Self::Prod) in total mode.
+            TotalProd: prod from One -> [T scans] {
+                float "flushed_product_{T}({a}, {b})" = |a, b| math::Stored::total(a * b);
+            }
             /// Whether one is true.
             Any: any from Zero -> [T] {
                 bool "{a} | {b}" = |a, b| a | b;
@@ -179,7 +187,18 @@ impl ReduceOp {
 
     /// Whether the bits of the result depend on the order in which values are combined.
     pub(crate) fn is_ordered(self, dtype: DType) -> bool {
-        matches!(self, ReduceOp::Sum | ReduceOp::Prod) && dtype.kind() == Kind::Float
+        let adds = matches!(self, ReduceOp::Sum | ReduceOp::Prod | ReduceOp::TotalSum | ReduceOp::TotalProd);
+        adds && dtype.kind() == Kind::Float
+    }
+
+    /// Whether it is a form of total mode.
+    pub(crate) fn is_total(self) -> bool {
+        matches!(self, ReduceOp::TotalSum | ReduceOp::TotalProd)
+    }
+
+    /// Whether it adds.
+    pub(crate) fn is_sum(self) -> bool {
+        matches!(self, ReduceOp::Sum | ReduceOp::TotalSum)
     }
 }
 
@@ -214,7 +233,7 @@ pub(crate) struct ScanAxis {
 impl ScanAxis {
     /// As `cumsum`.
     pub(crate) fn name(&self) -> &'static str {
-        if self.op == ReduceOp::Sum { "cumsum" } else { "cumprod" }
+        if self.op.is_sum() { "cumsum" } else { "cumprod" }
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn text_cost(program: &Program, math: Math) -> usize {
     let mut fenced: SmallVec<[bool; 32]> = smallvec![false; program.steps.len()];
     for step in program.steps.iter().filter(|step| step.nature() == Nature::Arithmetic) {
         for value in step.args.iter().filter_map(|arg| arg.step()) {
-            fenced[value] = math == Math::Precise && program.steps[value].result.kind() == Kind::Float;
+            fenced[value] = math != Math::Fast && program.steps[value].result.kind() == Kind::Float;
         }
     }
     let fences = fenced.iter().filter(|&&fenced| fenced).count();

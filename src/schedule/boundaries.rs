@@ -134,7 +134,9 @@ impl Size {
     }
 
     fn fits(&self, bounds: Bounds) -> bool {
-        self.steps <= MOST_STEPS
+        // In total mode each step has another one behind it.
+        let steps = if bounds.total { 2 * self.steps } else { self.steps };
+        steps <= MOST_STEPS
             && self.costly <= MOST_COST
             && self.operands <= bounds.operands
             && self.turns <= MOST_TURNS

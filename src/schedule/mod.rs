@@ -149,6 +149,9 @@ impl Schedule {
         stages.push(last);
         let stages = after::join(rows::join(stages, bounds)?, bounds)?.into_iter();
         let mut stages = stages.map(|stage| unroll::stage(stage, bounds)).collect::<Result<Vec<_>>>()?;
+        if bounds.total {
+            stages.iter_mut().flat_map(Stage::programs_mut).for_each(Program::make_total);
+        }
         // What no memory holds is refused before anything is computed.
         stages.iter().flat_map(Stage::byte_sizes).try_for_each(|bytes| bytes.map(drop))?;
         let Some(last) = stages.pop() else { bail!(Kernel, "a schedule without a stage") };

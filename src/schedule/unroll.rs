@@ -118,15 +118,16 @@ fn reduced(
     values: Vec<Value>,
 ) -> Result<Value> {
     let step = match op {
-        ReduceOp::Sum => Op::Add,
-        ReduceOp::Prod => Op::Mul,
+        // Total mode comes after all passes.
+        ReduceOp::Sum | ReduceOp::TotalSum => Op::Add,
+        ReduceOp::Prod | ReduceOp::TotalProd => Op::Mul,
         ReduceOp::Min | ReduceOp::ArgMin => Op::Min,
         ReduceOp::Max | ReduceOp::ArgMax => Op::Max,
         ReduceOp::Any => Op::Or,
         ReduceOp::All => Op::And,
     };
     let value = halved(built, step, dtype, values);
-    if dtype.kind() != Kind::Float || op != ReduceOp::Sum {
+    if dtype.kind() != Kind::Float || !op.is_sum() {
         return Ok(value);
     }
     // A zero of a sum is +0.

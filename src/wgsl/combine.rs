@@ -4,7 +4,7 @@
 use super::emitter::Emitter;
 use super::text::line;
 use super::types::{compute, constant, lanes};
-use crate::dtype::{DType, Kind};
+use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::ReduceOp;
 use crate::plan::{Phase, Reduction, Tile};
@@ -75,9 +75,7 @@ impl Part {
         match self.ranks() {
             Some(_) => format!("of_{}_rank_{}({value})", self.op.name(), compute(self.element)),
             // A zero of a sum is +0.
-            None if self.op == ReduceOp::Sum && self.element.kind() == Kind::Float => {
-                format!("positive_zero_{}({value})", compute(self.element))
-            }
+            None if self.op.is_ordered(self.element) => given(self.op, compute(self.element), value),
             None => value,
         }
     }
@@ -91,6 +89,12 @@ impl Part {
     fn form(&self, a: &str, b: &str) -> Result<String> {
         form(self.op, self.ranks().unwrap_or(self.element), compute(self.element), a, b)
     }
+}
+
+/// The text of an ordered reduction's result: a zero of a sum is +0, and total mode has one NaN.
+pub(super) fn given(op: ReduceOp, name: &str, value: String) -> String {
+    let value = if op.is_total() { format!("total_{name}({value})") } else { value };
+    if op.is_sum() { format!("positive_zero_{name}({value})") } else { value }
 }
 
 /// The text of a reduction of two values.

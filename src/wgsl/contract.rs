@@ -143,11 +143,24 @@ impl Emitter<'_> {
                 Fence::Word => fences::fenced(element, &plain, 0),
                 Fence::Fma => by_fma.into(),
             };
+            // A product that rounds up to the least normal float is that, also where the adapter would flush it.
+            let value = match (self.is_total(element), op) {
+                (false, _) => value,
+                (true, "*") if self.kernel.faults.flushes => {
+                    format!("flushed_product_{}(a, b)", compute(element))
+                }
+                (true, _) => format!("flushed_term_{}({value})", compute(element)),
+            };
             let fence =
                 self.fence_of(name, element).map_or(String::new(), |(name, of)| format!(", {name}: {of}"));
             line!(self.text, "fn {name}(a: {vector}, b: {vector}{fence}) -> {vector} {{");
             line!(self.text, "    return {value};\n}}\n");
         }
+    }
+
+    /// Whether products and sums are in total mode.
+    fn is_total(&self, element: DType) -> bool {
+        element.kind() == Kind::Float && self.kernel.math == Math::Total
     }
 
     /// The fence of products and sums.
@@ -181,6 +194,10 @@ impl Emitter<'_> {
     fn store_vector(&mut self, contract: &Contract, element: DType) -> Result<()> {
         self.place(contract, "store", &["row", "x"], &format!(", value: {})", lanes(element)));
         let total = match element.kind() {
+            Kind::Float if self.is_total(element) => {
+                let of = compute(element);
+                format!("positive_zero_{of}(total_{of}(opaque_{of}(value)))")
+            }
             Kind::Float => format!("positive_zero_{}(value)", compute(element)),
             _ => "value".into(),
         };

@@ -7,7 +7,7 @@ use super::text::{line, result, role};
 use super::types::{array, stored_array};
 use super::{lines, prelude};
 use crate::error::Result;
-use crate::ir::Step;
+use crate::ir::{Math, Step};
 use crate::plan::{Faults, Field, Kernel, Makes};
 
 /// The text of a kernel, which depends on the kernel alone.
@@ -47,8 +47,9 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
         Makes::Reduce(reduce) => emitter.reduce(reduce)?,
     }
     let main = emitter.bodies.functions()? + &main;
-    // NVIDIA's instruction makes every NaN of f16 positive.
-    let halves = kernel.faults.halves || kernel.steps.iter().any(Step::tells_sign);
+    // NVIDIA's instruction makes every NaN of f16 positive, and some have another NaN.
+    let tells = kernel.math == Math::Total || kernel.steps.iter().any(Step::tells_sign);
+    let halves = kernel.faults.halves || tells;
     let functions = prelude::used_by(&main, Faults { halves, ..kernel.faults });
     let named: FxHashSet<&str> = [&functions, &main].into_iter().flat_map(|text| named(text)).collect();
     let mut fields = Vec::new();

@@ -18,6 +18,7 @@ const OWN: &[&str] = &[
     include_str!("../../shaders/prelude/f32/error.wgsl"),
     include_str!("../../shaders/prelude/f32/gamma.wgsl"),
     include_str!("../../shaders/prelude/f32/flush.wgsl"),
+    include_str!("../../shaders/prelude/f32/total.wgsl"),
     include_str!("../../shaders/prelude/f32/fma.wgsl"),
     include_str!("../../shaders/prelude/f32/fast.wgsl"),
     include_str!("../../shaders/prelude/f64/bits.wgsl"),
@@ -41,6 +42,7 @@ const SHARED: &[&str] = &[
     include_str!("../../shaders/prelude/error.wgsl"),
     include_str!("../../shaders/prelude/gamma.wgsl"),
     include_str!("../../shaders/prelude/reduce.wgsl"),
+    include_str!("../../shaders/prelude/total.wgsl"),
 ];
 
 /// Sources over words of 32 bits, read again with 64.
@@ -105,6 +107,7 @@ fn instead(faults: Faults) -> impl Fn(&str) -> Option<&'static Item> {
             "quotient_f32" | "quotient_f64" => faults.quotients,
             "root_f32" | "root_f64" => faults.roots,
             "times_f32" | "plus_f32" => faults.splits,
+            "times_kept_f32" => faults.flushes,
             "whole_f64" | "down_f64" | "up_f64" | "inward_f64" => faults.fractions,
             // In integers the least normal float is kept.
             "fma_f32" => faults.fma || faults.flushes,
@@ -171,7 +174,7 @@ mod tests {
         assert_eq!(items().len(), declarations);
         let replaced: Vec<&str> = named(blocks(BY_INSTRUCTIONS)).into_keys().collect();
         assert!(
-            replaced.len() == 19 && replaced.iter().all(|name| items().contains_key(name)),
+            replaced.len() == 20 && replaced.iter().all(|name| items().contains_key(name)),
             "{replaced:?}"
         );
     }

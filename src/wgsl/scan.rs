@@ -82,7 +82,16 @@ impl Emitter<'_> {
     /// that are stored and not read again.
     fn joining(&mut self, scanner: &Scanner) -> Result<()> {
         let own = own_type(scanner);
-        let value = form(scanner.op, scanner.element, compute(scanner.element), "a", "b")?;
+        let name = compute(scanner.element);
+        let value = match scanner.op.is_total() {
+            false => form(scanner.op, scanner.element, name, "a", "b")?,
+            // By functions of vectors, for one lane too.
+            true => {
+                let [a, b] = ["a", "b"].map(|value| format!("{}({value})", lanes(scanner.element)));
+                let value = format!("total_{name}({})", form(scanner.op, scanner.element, name, &a, &b)?);
+                if scanner.along { format!("{value}.x") } else { value }
+            }
+        };
         if scanner.scanned != Scanned::Lasts {
             line!(self.text, "fn after(a: {own}, b: {own}) -> {own} {{");
             line!(self.text, "    return {value};");

@@ -11,7 +11,6 @@ const FLUSHED: &[(Op, DType, &str)] = &[
     (Op::Square, DType::F32, "mul_flushed_f32({a}, {a})"),
     (Op::Mul, DType::BF16, "mul_flushed_bf16({a}, {b})"),
     (Op::Square, DType::BF16, "mul_flushed_bf16({a}, {a})"),
-    (Op::ToRadians, DType::F32, "mul_flushed_f32({a}, vec4<f32>(0.017453292519943295))"),
     (Op::ToRadians, DType::BF16, "mul_flushed_bf16({a}, vec4<f32>(0.017453292519943295))"),
     (Op::Div, DType::F32, "div_flushed_f32({a}, {b})"),
     (Op::Reciprocal, DType::F32, "div_flushed_f32(vec4<f32>(1.0), {a})"),

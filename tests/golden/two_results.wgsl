@@ -34,7 +34,7 @@ fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     let half = k >> vec4<u32>(1u);
     let first = bitcast<vec4<f32>>(bitcast<vec4<i32>>(x) + (half << vec4<u32>(23u)));
     let second = bitcast<vec4<f32>>((k - half + vec4<i32>(127)) << vec4<u32>(23u));
-    return times_f32(first, second);
+    return times_kept_f32(first, second);
 }
 
 // A small whole number as an integer: the last bits of its sum with 1.5 2^23.
@@ -71,6 +71,11 @@ fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
     let powers = powers_f32(clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0)));
     let value = scale_f32(exp_of_rest_f32(powers.r), last_bits_f32(powers.k) + up);
     return select(value, x, is_nan_f32(x));
+}
+
+// For adapters that do not flush.
+fn times_kept_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return times_f32(a, b);
 }
 
 fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {

@@ -39,7 +39,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["graph"],
             &["fingerprint", "node", "plans", "program", "storage"],
             &["builder"],
-            &["flatten", "parts", "rows"],
+            &["flatten", "parts", "rows", "total"],
             &["stage"],
         ],
     ),

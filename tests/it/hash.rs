@@ -9,8 +9,9 @@ mod work;
 fn every_device_has_the_hash_of_the_readme() {
     static FIRST: OnceLock<Vec<(&str, String)>> = OnceLock::new();
     crate::common::on_every_device(|device| {
-        let hash = |(name, expr): (_, zerostride::AnyExpr)| {
-            (name, work::hash(&expr.eval_on(device).unwrap().to_bytes().unwrap()))
+        let hash = |work: work::Work| {
+            let result = work.expr.eval_on(&work.on(device)).unwrap();
+            (work.name, work::hash(&result.to_bytes().unwrap()))
         };
         let hashes: Vec<(&str, String)> = work::all().into_iter().map(hash).collect();
         assert_eq!(&hashes, FIRST.get_or_init(|| hashes.clone()), "{}", device.name());
@@ -23,8 +24,8 @@ fn every_device_has_the_hash_of_the_readme() {
 /// The zoom is deep: it has detail where f32 has none.
 #[test]
 fn the_zoom_sees_what_f32_does_not() {
-    let [(_, zoom), ..] = work::all();
-    let turns = zoom.eval_on(&zerostride::Device::cpu()).unwrap().to_bytes().unwrap();
+    let zoom = work::all().swap_remove(0);
+    let turns = zoom.expr.eval_on(&zerostride::Device::cpu()).unwrap().to_bytes().unwrap();
     let mut turns: Vec<[u8; 4]> = turns.chunks_exact(4).map(|bytes| bytes.try_into().unwrap()).collect();
     assert_eq!(turns.len(), work::SIZE[0] * work::SIZE[1]);
     turns.sort_unstable();

@@ -85,5 +85,6 @@ mod scratch;
 mod sliding;
 mod sorting;
 mod strict;
+mod total;
 mod untyped;
 mod windows;

@@ -99,7 +99,12 @@ nearest! {
         let cast = include_str!("../../shaders/prelude/cast.wgsl");
         let cast: Vec<&str> = cast.split("\n\n").filter(|block| block.contains("fn cast_f32_u32")).collect();
         let shared = [SHARED[0], &by_fma(SHARED[1])];
-        text(&[include_str!("../../shaders/prelude/f32/bits.wgsl"), &cast.concat()], &shared)
+        let own = [
+            include_str!("../../shaders/prelude/f32/bits.wgsl"),
+            include_str!("../../shaders/prelude/f32/flush.wgsl"),
+            &cast.concat(),
+        ];
+        text(&own, &shared)
     };
     f64 u64 wgpu::Features::SHADER_F64.union(wgpu::Features::SHADER_INT64), |text| {
         let shared = SHARED.map(|shared| shared.replace("f32", "f64").replace("u32", "u64"));

@@ -11,7 +11,7 @@ const KNOWN = [
   ['SwiftShader, Vulkan', '2026-11-29'],
   ['Chromium, WebGPU on SwiftShader', '2026-11-29'],
 ];
-const KNOWN_HASH = '9e5ae2937dab5eb631ef9ef0dd587beb05f4a49d89fd4b5a915f6ee6dcb0d9c8';
+const KNOWN_HASH = 'e414514f79d3b91e1d94b91d3b2722ae816e64601692efd486a33426777a09cf';
 
 /** The zoom's middle and step, as in examples/hash/work.rs. */
 const CENTER = [-0.101096363845622, 0.956286510809142];

@@ -81,7 +81,7 @@ fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     let half = k >> vec4<u32>(1u);
     let first = bitcast<vec4<f32>>(bitcast<vec4<i32>>(x) + (half << vec4<u32>(23u)));
     let second = bitcast<vec4<f32>>((k - half + vec4<i32>(127)) << vec4<u32>(23u));
-    return times_f32(first, second);
+    return times_kept_f32(first, second);
 }
 
 // A small whole number as an integer: the last bits of its sum with 1.5 2^23.

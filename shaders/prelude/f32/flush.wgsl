@@ -30,3 +30,8 @@ fn mul_flushed_bf16(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
 fn div_flushed_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return keep_least_f32(a / b, opaque_f32(a * 1.2676506002282294e30) / b, LEAST_F32);
 }
+
+// A product that may be as small, of a function.
+fn times_kept_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return mul_flushed_f32(a, b);
+}

@@ -18,7 +18,7 @@ use super::reorder;
 use super::threads::{self, Strip, Work};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{CHUNK, Input, Product, Program, ProgramKind, Source, Value};
+use crate::ir::{CHUNK, Input, Math, Product, Program, ProgramKind, Source, Value};
 use crate::layout::Layout;
 use crate::vectors;
 
@@ -39,11 +39,11 @@ const MOST_COLUMNS: usize = 1024;
 const MANY: usize = 4;
 
 /// Runs a program whose products are added up along an axis, and the steps after the sums.
-pub(super) fn contract(program: &Program, from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
+pub(super) fn contract(program: &Program, math: Math, from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
-    let Some(mut after) = program.after_product()? else { return sums(program, from, None, out) };
+    let Some(mut after) = program.after_product()? else { return sums(program, math, from, None, out) };
     let needed = program.needed(&program.results, |_| false);
     let inputs = program.inputs.iter().zip(from).zip(needed.inputs()).filter(|(_, needed)| **needed);
     let is_sum = |input: &Input| input.source.is_row();
@@ -60,11 +60,11 @@ pub(super) fn contract(program: &Program, from: &[Operand<'_>], out: &mut [u8]) 
     let sum = program.dtype_of(product).size();
     if sum == program.dtype.size() {
         let from_out = instead(Operand::Output);
-        return sums(program, from, Some((&after, &from_out)), out);
+        return sums(program, math, from, Some((&after, &from_out)), out);
     }
     let bytes = out.len() / program.dtype.size() * sum;
     let mut held = HostMemory::take(bytes)?;
-    sums(program, from, None, &mut held[..bytes])?;
+    sums(program, math, from, None, &mut held[..bytes])?;
     eval::eval(&after, &instead(Operand::Bytes(&held)), out)
 }
 
@@ -72,7 +72,13 @@ pub(super) fn contract(program: &Program, from: &[Operand<'_>], out: &mut [u8]) 
 type After<'a> = (&'a Program, &'a [Operand<'a>]);
 
 /// The sums of a program, and the steps after them.
-fn sums<'a>(program: &Program, from: &[Operand<'_>], after: Option<After<'a>>, out: &mut [u8]) -> Result<()> {
+fn sums<'a>(
+    program: &Program,
+    math: Math,
+    from: &[Operand<'_>],
+    after: Option<After<'a>>,
+    out: &mut [u8],
+) -> Result<()> {
     let Product { factors: values, batch, kept: [rows, columns], axis } = program.product()?;
     let factors = [factor(program, values[0], from)?, factor(program, values[1], from)?];
     let places = |i: usize, axes: &[usize]| Places::new(&program.shape, factors[i].layout.strides(), axes);
@@ -101,6 +107,8 @@ fn sums<'a>(program: &Program, from: &[Operand<'_>], after: Option<After<'a>>, o
     }
     let element = program.dtype_of(values[0]);
     let run = |out: &mut [u8]| match element {
+        DType::F32 if math == Math::Total => job.run::<[f32; 1], 16>(out),
+        DType::F64 if math == Math::Total => job.run::<[f64; 1], 8>(out),
         DType::F32 => job.run::<f32, 16>(out),
         DType::F64 => job.run::<f64, 8>(out),
         dtype => match dtype.size() {
@@ -250,6 +258,7 @@ impl Job<'_> {
             let begin = lines::to_line(memory);
             let memory = bytemuck::cast_slice_mut(&mut memory[begin..][..bytes]);
             vectors::dispatch(Block::<T, R, N> { job: self, reading, task: &mut task, memory, left });
+            task.out.iter_mut().for_each(|out| T::finish(out));
             let (Some(engine), Some(scratch)) = (&self.after, after) else { return };
             let (mut row, width) = (task.rows.start, task.columns.len());
             for out in task.out {

@@ -5,6 +5,7 @@ use std::ops::{Add, Mul, Range};
 
 use bytemuck::Pod;
 
+use crate::cpu::math::Stored;
 use crate::ir::CHUNK;
 use crate::layout::Shape;
 
@@ -15,6 +16,8 @@ const SQUARE: usize = 8;
 pub(super) trait Number: Pod + Send + Sync + Default {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
+    /// Makes sums results.
+    fn finish(_sums: &mut [Self]) {}
 }
 
 macro_rules! numbers {
@@ -36,6 +39,28 @@ numbers! {
     [f32, f64] add mul;
     [u8, u16, u32, u64] wrapping_add wrapping_mul;
 }
+
+/// Floats in total mode. An array of one lies in memory as its element, and is a type of its own.
+macro_rules! totals {
+    ($($t:ty)*) => {$(
+        impl Number for [$t; 1] {
+            #[inline(always)]
+            fn plus(self, [other]: Self) -> Self {
+                [(self[0] + other).flushed()]
+            }
+
+            #[inline(always)]
+            fn times(self, [other]: Self) -> Self {
+                [(self[0] * other).flushed()]
+            }
+
+            fn finish(sums: &mut [Self]) {
+                sums.iter_mut().for_each(|[sum]| *sum = sum.total());
+            }
+        }
+    )*};
+}
+totals! { f32 f64 }
 
 /// The distance of a factor's element from the first, for each place along some axes, in row-major order.
 pub(super) struct Places {

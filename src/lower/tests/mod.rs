@@ -22,8 +22,15 @@ fn tensor(dtype: DType, shape: &[usize]) -> AnyTensor {
     AnyTensor::new(device, storage, dtype, layout)
 }
 
-const BOUNDS: Bounds =
-    Bounds { operands: 7, row: 1, longest_row: 4096, shared: 64, whole: u64::MAX, by_key: false };
+const BOUNDS: Bounds = Bounds {
+    operands: 7,
+    row: 1,
+    longest_row: 4096,
+    shared: 64,
+    whole: u64::MAX,
+    by_key: false,
+    total: false,
+};
 
 fn schedule(expr: &AnyExpr, shape: &Shape) -> Schedule {
     Schedule::new(&[expr.node().unwrap()], shape, BOUNDS).unwrap()

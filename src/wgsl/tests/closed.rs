@@ -114,7 +114,7 @@ impl<'a> Sums<'a> {
                     "plus" | "mul_add" => {
                         what == What::Sum || what == What::WithOne && has_one(Self::calls(own, expr))
                     }
-                    "times" => what == What::Product,
+                    "times" | "times_kept" => what == What::Product,
                     _ => self.results.contains(&(what, callee)),
                 };
                 own.then_some(expr)
@@ -159,7 +159,7 @@ impl<'a> Sums<'a> {
             // What the function adds, and what it multiplies.
             let (added, factors) = match callee.as_str() {
                 "plus" => (&arguments[..], &[][..]),
-                "times" => (&[][..], &arguments[..]),
+                "times" | "times_kept" => (&[][..], &arguments[..]),
                 "mul_add" => (&arguments[2..], &arguments[..2]),
                 _ => return,
             };

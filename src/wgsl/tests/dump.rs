@@ -245,6 +245,26 @@ impl Table {
         self.keep(&format!("{name}.{}{fast}", T::DTYPE), &kernel);
     }
 
+    /// What total mode costs: kernels in both modes.
+    fn modes(&mut self) {
+        let device = Device::cpu();
+        let zeros = |shape: [usize; 2]| device.zeros::<f32>(shape).unwrap().expr();
+        let (a, b) = (zeros([512, 512]), zeros([512, 512]));
+        let chain = (0..10).fold(a.clone(), |all, i| (all * (1.0 + i as f32)) + &b);
+        let rows = zeros([4096, 1024]);
+        let all = [
+            ("add", &a + &b),
+            ("chain_of_twenty", chain),
+            ("sum_of_rows", rows.sum(1)),
+            ("softmax", rows.softmax(1)),
+            ("product", a.matmul(&b)),
+        ];
+        for (name, expr) in all {
+            self.keep(&format!("modes.{name}"), &golden::first(GPU, &expr).plan.kernel);
+            self.keep(&format!("modes.{name}.total"), &golden::total(&expr).plan.kernel);
+        }
+    }
+
     fn ops(&mut self) {
         for op in operations() {
             let (name, arity) = (op.name, op.arity);
@@ -289,6 +309,7 @@ fn kernels_for_the_table() {
     table.layouts::<u8>();
     let x = Device::cpu().zeros::<f32>(FLAT).unwrap();
     table.keep("chain_of_five.f32", &golden::kernel(&((((&x * 2.0 + 1.0).exp() - 0.5).relu()) / &x)));
+    table.modes();
     table.ops();
     for (name, kernel) in golden::kernels() {
         table.keep(&format!("golden.{name}"), &kernel);

@@ -115,6 +115,10 @@ pub(super) fn cumsum<T: Element>(
 
 /// The plan of an expression whose rows are stages.
 pub(super) fn scheduled(expr: &AnyExpr) -> Schedule {
+    scheduled_for(expr, false)
+}
+
+fn scheduled_for(expr: &AnyExpr, total: bool) -> Schedule {
     let node = expr.node().unwrap();
     let bounds = Bounds {
         operands: usize::MAX,
@@ -123,6 +127,7 @@ pub(super) fn scheduled(expr: &AnyExpr) -> Schedule {
         shared: 64,
         whole: u64::MAX,
         by_key: false,
+        total,
     };
     Schedule::new(&[node], &node.shape, bounds).unwrap()
 }
@@ -139,8 +144,14 @@ pub(super) fn scheduled_rows(expr: &AnyExpr) -> Schedule {
 }
 
 /// The first kernel of an expression.
-fn first<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
+pub(super) fn first<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     Launched::all(&scheduled(expr.untyped()), target).swap_remove(0)
+}
+
+/// The same in total mode.
+pub(super) fn total<T: Element>(expr: &Expr<T>) -> Launched {
+    let target = Target { math: Math::Total, ..GPU };
+    Launched::all(&scheduled_for(expr.untyped(), true), target).swap_remove(0)
 }
 
 /// A pass of a sort of as few elements as a tile has: the count of the first digit, or the move by it.
@@ -255,6 +266,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         // of rows that take another pass; of columns; of rows that are no whole vectors. A maximum, for which no order
         // shows; the index of one; a cumulative sum, its groups and then all.
         ("sum_of_rows", reduction(GPU, &(&a * &row), ReduceOp::Sum, 1)),
+        ("total_sum_of_rows", total(&(&a * &row).sum(1))),
         ("sum_of_long_rows", reduction(GPU, &zeros::<f32, 2>([8 * n, 4096]).expr(), ReduceOp::Sum, 1)),
         ("sum_of_columns", reduction(GPU, &(&columns * &wide_row), ReduceOp::Sum, 0)),
         ("sum_of_odd_rows", reduction(GPU, &zeros::<f32, 2>([1000 * n, 3]).expr(), ReduceOp::Sum, 1)),

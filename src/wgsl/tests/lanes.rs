@@ -19,6 +19,7 @@ const PROCESSORS: &[(&str, &str)] = &[
     ("opaque", "$0"),
     ("opaque_lane", "$0"),
     ("times", "$0 * $1"),
+    ("times_kept", "$0 * $1"),
     ("plus", "$0 + $1"),
     ("mul_add", "$0 * $1 + $2"),
     ("times_lane", "$0 * $1"),

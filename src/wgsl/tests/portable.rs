@@ -149,6 +149,8 @@ fn check_reductions<T: Element>(written: &mut usize) {
     let reductions = [
         ReduceOp::Sum,
         ReduceOp::Prod,
+        ReduceOp::TotalSum,
+        ReduceOp::TotalProd,
         ReduceOp::Min,
         ReduceOp::Max,
         ReduceOp::ArgMin,
@@ -159,7 +161,7 @@ fn check_reductions<T: Element>(written: &mut usize) {
     for op in reductions.into_iter().filter(|op| op.form(T::DTYPE).is_some()) {
         for (shape, axis) in shapes.into_iter().flat_map(|shape| [(shape, 0), (shape, 1)]) {
             for scan in [None, Some(false), Some(true)] {
-                if scan.is_some() && !matches!(op, ReduceOp::Sum | ReduceOp::Prod) {
+                if scan.is_some() && !op.is_ordered(DType::F32) {
                     continue;
                 }
                 let tensor = device.zeros::<T>(shape).unwrap();

@@ -54,8 +54,15 @@ fn blocks() -> Vec<(&'static str, String)> {
     let form = |commands: &Commands| commands.dispatches[0].pass.clone().unwrap() + "\n";
     let long = zeros([16, 100_000]).softmax(1);
     let node = long.untyped().node().unwrap();
-    let bounds =
-        Bounds { operands: 7, row: 1, longest_row: 4096, shared: 64, whole: u64::MAX, by_key: false };
+    let bounds = Bounds {
+        operands: 7,
+        row: 1,
+        longest_row: 4096,
+        shared: 64,
+        whole: u64::MAX,
+        by_key: false,
+        total: false,
+    };
     let several = Schedule::new(&[node], &node.shape, bounds).unwrap();
     let titles = several.all().enumerate().map(|(number, stage)| {
         let text = stage.describe(0);
