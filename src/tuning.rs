@@ -10,6 +10,9 @@ pub(crate) mod stages {
     /// The most steps that are computed again through another view, as each time they are more text.
     pub(crate) const MOST_AGAIN: usize = 32;
 
+    /// The most iterations of loops for all elements of a row that is reduced.
+    pub(crate) const MOST_REDUCED: u64 = 1024;
+
     /// The most searches.
     pub(crate) const MOST_SEARCHES: usize = 4;
 
@@ -41,9 +44,8 @@ pub(crate) mod segments {
     /// The most keys whose elements tables count. For more, elements are sorted.
     pub(crate) const MOST_COUNTED: usize = 2048;
 
-    /// The most elements of blocks of runs for each element, so that each block is a row of its own, however short it
-    /// is. Else all elements of blocks are combined at once, in some twenty steps.
-    pub(crate) const MOST_MASKED: usize = 8;
+    /// The least mean length of runs whose blocks have an invocation for each accumulator. Shorter runs have one each.
+    pub(crate) const LEAST_SHARED: usize = 64;
 }
 
 /// Costs of steps, and the least saving of a stage, in additions.

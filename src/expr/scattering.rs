@@ -6,7 +6,7 @@ use super::lookup::inside;
 use super::reduce::Class;
 use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside};
-use crate::dtype::{DType, Element, Float, Integer, Kind, Numeric};
+use crate::dtype::{DType, Element, Float, Integer, Numeric};
 use crate::error::{Result, bail};
 use crate::ir::{ByKey, Op, ReduceOp, Scalar, Segments};
 use crate::layout::{AxisIndex, Shape};
@@ -134,24 +134,14 @@ pub(crate) fn number(value: usize) -> AnyExpr {
 }
 
 /// Two values combined as by a reduction.
-pub(crate) fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr) -> Result<AnyExpr> {
-    let of = |op: Op, a: &AnyExpr, b: &AnyExpr| a.op(op, b);
+pub(crate) fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr) -> AnyExpr {
     let op = match op {
-        ReduceOp::Sum => return Ok(of(Op::Add, a, b)),
-        ReduceOp::Prod => return Ok(of(Op::Mul, a, b)),
+        ReduceOp::Sum => Op::Add,
+        ReduceOp::Prod => Op::Mul,
         ReduceOp::Min => Op::Min,
         _ => Op::Max,
     };
-    let dtype = a.dtype()?;
-    if dtype.kind() != Kind::Float {
-        return Ok(of(op, a, b));
-    }
-    // Of two zeros the sum is the greater one.
-    let turned = |x: &AnyExpr| if op == Op::Min { x.map(Op::Neg) } else { x.clone() };
-    let zero = AnyExpr::scalar(dtype, 0.0);
-    let are_zeros = of(Op::And, &of(Op::Eq, a, &zero), &of(Op::Eq, b, &zero));
-    let of_zeros = turned(&of(Op::Add, &turned(a), &turned(b)));
-    Ok(are_zeros.select(of_zeros, of(op, a, b)))
+    a.op(op, b)
 }
 
 /// The rows of values of each key below `count`, reduced, or the last ones, which have no meaning for keys without
@@ -228,7 +218,7 @@ impl AnyExpr {
         let wide = if update == Update::Replace { dtype } else { dtype.accumulating() };
         let [made, totals] = grouped(update.gives(), &values.cast(wide), (&key.into(), count))?;
         let written = match update.gives() {
-            ByKey::Reduced(op) => combined(op, &rows.cast(wide), &made)?.cast(dtype),
+            ByKey::Reduced(op) => combined(op, &rows.cast(wide), &made).cast(dtype),
             _ => made,
         };
         let is_written = totals.cast(DType::Bool).unsqueeze(1);

@@ -48,40 +48,42 @@ impl AnyExpr {
                 "searchsorted in {sorted}: the sorted operand has fewer than 2^31 elements, so search a slice"
             );
         };
-        // The count of elements before the value, bit by bit from the highest.
-        let number = |value: i32| AnyExpr::scalar(DType::I32, value);
-        let turns = most.ilog2() + 1;
-        let first = number(1 << (turns - 1));
-        let (most, one) = (number(most), number(1));
         let table = self.shared();
-        let found = AnyExpr::repeat(turns, &[zero, first], |state| {
-            let [count, bit] = state else { return state.to_vec() };
-            let next = count.op(Op::Add, bit);
-            let index = next.op(Op::Min, &most).op(Op::Sub, &one);
-            let element: AnyExpr = built(|| table.found(&[index]));
+        let is_before = |index: &AnyExpr| {
+            let element: AnyExpr = built(|| table.found(std::slice::from_ref(index)));
             let is_before = match side {
                 Side::Left => element.op(Op::Lt, values),
                 Side::Right => element.op(Op::Le, values),
             };
+            if dtype.kind() != Kind::Float {
+                return is_before;
+            }
             // NaN is the greatest.
-            let is_before = match dtype.kind() {
-                Kind::Float => {
-                    let is_nan = values.map(Op::IsNan);
-                    let is_last = match side {
-                        Side::Right => is_nan,
-                        Side::Left => {
-                            let is_number = element.map(Op::IsNan).map(Op::Not);
-                            is_nan.op(Op::And, &is_number)
-                        }
-                    };
-                    is_before.op(Op::Or, &is_last)
-                }
-                _ => is_before,
+            let is_nan = values.map(Op::IsNan);
+            let is_last = match side {
+                Side::Right => is_nan,
+                Side::Left => is_nan.op(Op::And, element.map(Op::IsNan).map(Op::Not)),
             };
+            is_before.op(Op::Or, &is_last)
+        };
+        Ok(zero.first_not(most, is_before).cast(DType::U32))
+    }
+
+    /// For each of these zeros the first index below `length` of which `is_before` is false, or the length. Of the indices
+    /// before it is true, and of those after it false.
+    pub(crate) fn first_not(&self, length: i32, is_before: impl Fn(&AnyExpr) -> AnyExpr) -> AnyExpr {
+        // The count of indices before, bit by bit from the highest.
+        let number = |value: i32| AnyExpr::scalar(DType::I32, value);
+        let Some(turns) = length.checked_ilog2().map(|bits| bits + 1) else { return self.clone() };
+        let (most, one) = (number(length), number(1));
+        let mut found = AnyExpr::repeat(turns, &[self.clone(), number(1 << (turns - 1))], |state| {
+            let [count, bit] = state else { return state.to_vec() };
+            let next = count.op(Op::Add, bit);
+            let is_before = is_before(&next.op(Op::Min, &most).op(Op::Sub, &one));
             let is_more = next.op(Op::Le, &most).op(Op::And, &is_before);
             vec![is_more.select(&next, count), bit.op(Op::Shr, &one)]
         });
-        Ok(found[0].cast(DType::U32))
+        found.swap_remove(0)
     }
 
     fn among(&self, test: &AnyExpr) -> Result<AnyExpr> {

@@ -14,7 +14,7 @@ use super::{Bounds, LEAST_SPARED, MOST_COST, apart, by_key, costly, own_cost, pa
 use crate::error::Result;
 use crate::ir::{ByKey, MOST_TURNS, Node, NodeKind, Op, Source};
 use crate::layout::{Layout, Shape};
-use crate::tuning::stages::{ARRAYS, FEW, MOST_AGAIN, MOST_SEARCHES, MOST_STEPS, STORED};
+use crate::tuning::stages::{ARRAYS, FEW, MOST_AGAIN, MOST_REDUCED, MOST_SEARCHES, MOST_STEPS, STORED};
 
 /// A node by its number in the graph, under a view by its number; 0 is no view.
 type Viewed = (u32, u32);
@@ -296,7 +296,9 @@ impl<'a> Search<'a> {
         };
         let beside = |results: usize| results * each - 1;
         // An invocation reduces many elements, and would run the loops of all.
-        if self.size(&self.parts[operand]).turns > 0 {
+        let [all, kept] = [operand, i].map(|i| self.graph.nodes[i].shape.iter().product::<usize>());
+        let run = (all / kept.max(1)) as u64;
+        if self.size(&self.parts[operand]).turns.saturating_mul(run) > MOST_REDUCED {
             self.store(operand);
         }
         if self.size(&self.parts[operand]).operands.saturating_add(beside(1)) > self.bounds.operands {

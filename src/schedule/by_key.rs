@@ -1,9 +1,8 @@
 //! Counts and reductions by key, of devices that have no stage for them ([`Bounds::by_key`]).
 //!
-//! A stable sort by key makes runs of equal keys. A run's end is a search away, so its length counts the key. A scatter
-//! takes the last element of each run. A segment reduces each run in the order of a row
-//! ([`ReduceAxes`](crate::ir::ReduceAxes)), all runs at once: block by block, or by steps that combine an element with
-//! the element at a fixed distance, if both are in one block of one run.
+//! A stable sort by key makes runs of equal keys. A search finds where each run begins, so its length counts the key. A
+//! scatter takes the last element of each run. A segment reduces each run in the order of a row
+//! ([`ReduceAxes`](crate::ir::ReduceAxes)): a loop over each block of each run, and then over the blocks' values.
 
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -13,10 +12,10 @@ use rustc_hash::FxHashMap;
 use super::Bounds;
 use super::graph::Graph;
 use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::expr::{AnyExpr, Outside, Payload, ReduceOptions, Side, apply, bits, combined, number};
+use crate::error::{Result, bail};
+use crate::expr::{AnyExpr, Outside, Payload, ReduceOptions, apply, bits, built, combined, number};
 use crate::ir::{ACCUMULATORS, BLOCK, ByKey, Node, Op, ReduceOp, Segments};
-use crate::tuning::segments::{MOST_COUNTED, MOST_MASKED};
+use crate::tuning::segments::{LEAST_SHARED, MOST_COUNTED};
 
 /// The roots of a graph with sorts in place of nodes that the device has no stage for. `None` if there are no such
 /// nodes.
@@ -45,9 +44,9 @@ pub(super) fn roots(graph: &Graph<'_>, bounds: Bounds) -> Result<Option<Vec<Arc<
             Entry::Vacant(new) => new.insert(Runs::new(&operand(node.args.len() - 1), all, is_moved)?),
         };
         let made = match own.gives {
-            ByKey::Count => runs.totals.cast(DType::U32).unsqueeze(1),
+            ByKey::Count => runs.totals().cast(DType::U32).unsqueeze(1),
             ByKey::Last => runs.last(&operand(0))?,
-            ByKey::Reduced(op) => runs.by(op, &operand(0))?,
+            ByKey::Reduced(op) => runs.reduced(op, &operand(0))?,
         };
         Ok(Some(made.node()?.clone()))
     });
@@ -59,245 +58,227 @@ fn is_counted(own: Segments) -> bool {
     own.gives == ByKey::Count && own.count <= MOST_COUNTED && !own.are_sorted
 }
 
-/// `count` elements of the first axis.
-fn part(x: &AnyExpr, from: usize, count: usize) -> AnyExpr {
-    x.slice(0, from as isize..(from + count) as isize)
-}
-
-/// The distances at which elements of a block are combined: first whole rows of accumulators, then halves of a row.
-fn distances(count: usize) -> (Vec<usize>, Vec<usize>) {
-    let rows = (ACCUMULATORS..BLOCK).step_by(ACCUMULATORS).filter(|&row| row < count).collect();
-    let halves = (0..ACCUMULATORS.ilog2()).rev().map(|bit| 1 << bit).filter(|&half| half < count).collect();
-    (rows, halves)
-}
-
-/// How many elements past the first `count` the steps of a reduction read.
-fn beyond(count: usize) -> usize {
-    let (rows, halves) = distances(count);
-    rows.last().unwrap_or(&0) + halves.iter().sum::<usize>()
-}
-
-/// Numbers of elements along an axis. The last one is repeated for the steps that read beyond it.
-fn numbers(count: usize) -> AnyExpr {
-    let all = AnyExpr::coordinate([count + beyond(count)], 0);
-    all.op(Op::Min, number(count - 1))
-}
-
 /// Elements sorted by key, in runs of equal keys below `count`. Elements without a key are last.
 struct Runs {
-    /// Keys that are not below the count are it, and the numbers of elements sorted by key. `None` if they lie so.
-    order: Option<[AnyExpr; 2]>,
-    /// The sorted keys.
-    keys: AnyExpr,
+    /// The numbers of elements in the order of their keys. `None` if they lie so, or if nothing asks.
+    order: Option<AnyExpr>,
     /// The first place of each key's run, and the end of the last run.
     starts: AnyExpr,
-    /// The number of elements of each key, and whether tables count them.
-    totals: AnyExpr,
-    is_counted: bool,
     elements: usize,
     count: usize,
 }
 
-/// For each element its place in its run and the length of that run, as columns.
-struct Places {
-    place: AnyExpr,
-    total: AnyExpr,
+/// The number of the element at a place in the order of keys.
+fn row(order: Option<&AnyExpr>, place: &AnyExpr) -> Result<AnyExpr> {
+    let found = |order: &AnyExpr| Ok(order.found(std::slice::from_ref(place))?.cast(DType::I32));
+    order.map_or(Ok(place.clone()), found)
+}
+
+/// Blocks of runs: the place of each one's first element, and how many elements it has.
+struct Blocks {
+    begin: AnyExpr,
+    length: AnyExpr,
+    /// Their number, and the most elements of one.
+    count: usize,
+    longest: usize,
 }
 
 impl Runs {
     /// Runs of a column of keys. `is_moved` says whether the order is needed beside the counts.
     fn new(column: &AnyExpr, own: Segments, is_moved: bool) -> Result<Runs> {
         let (count, all) = (own.count, column.squeeze(1));
-        let (order, keys) = if own.are_sorted {
-            // Keys below 0 are first.
+        let elements = all.shape()?[0];
+        let (Ok(length), true) =
+            (i32::try_from(elements), i32::try_from(elements + count + 2 * BLOCK).is_ok())
+        else {
+            bail!(
+                Limit,
+                "{} of {elements} rows by {count} keys: it takes fewer than 2^31 of both",
+                own.name()
+            )
+        };
+        // Keys in their order, each below 0 or at most the count, by a table and the place in it.
+        let (keys, order) = if own.are_sorted {
             let dtype = all.dtype()?;
             let least = if dtype.kind() == Kind::Signed { -1 } else { 0 };
             let [least, end] = [least, count as i64].map(|value| AnyExpr::scalar(dtype, value));
-            (None, apply(Op::Clamp, &[&all, &least, &end]))
+            (apply(Op::Clamp, &[&all, &least, &end]), None)
         } else {
             let end = AnyExpr::scalar(DType::U32, count as u64);
-            let bins = all.cast(DType::U32).op(Op::Min, &end);
+            let bins = all.cast(DType::U32).op(Op::Min, &end).shared();
             let sorted = |what| bins.by_few_bits(what, false, bits(count), usize::MAX);
-            if is_moved {
-                let order = sorted(Payload::Indices)?.shared();
-                let keys = bins.found(&[order.cast(DType::I32)])?;
-                (Some([bins, order]), keys)
-            } else {
-                (None, sorted(Payload::Keys)?)
+            match is_moved {
+                true => (bins.clone(), Some(sorted(Payload::Indices)?.shared())),
+                false => (sorted(Payload::Keys)?, None),
             }
         };
-        let (keys, elements) = (keys.cast(DType::I32).shared(), all.shape()?[0]);
-        let starts = keys.searchsorted(AnyExpr::coordinate([count + 1], 0), Side::Left);
-        let starts = starts.cast(DType::I32).shared();
-        let is_counted = is_counted(own);
-        let totals = match is_counted {
-            true => AnyExpr::by_key(own, &[column])?.squeeze(1).cast(DType::I32),
-            false => part(&starts, 1, count).op(Op::Sub, part(&starts, 0, count)),
+        let (keys, key) = (keys.shared(), AnyExpr::coordinate([count + 1], 0));
+        let is_before = |place: &AnyExpr| {
+            let own: AnyExpr = built(|| keys.found(&[row(order.as_ref(), place)?]));
+            own.cast(DType::I32).op(Op::Lt, &key)
         };
-        Ok(Runs { order, keys, starts, totals: totals.shared(), is_counted, elements, count })
+        let starts = key.op(Op::Mul, number(0)).first_not(length, is_before).shared();
+        Ok(Runs { order, starts, elements, count })
     }
 
-    /// The rows of values of each key, reduced.
-    fn by(&self, op: ReduceOp, values: &AnyExpr) -> Result<AnyExpr> {
-        let (n, width, count) = (self.elements, self.elements.min(BLOCK), self.count);
-        if (n / BLOCK + count) * width > MOST_MASKED * n {
-            return self.reduced(op, values);
-        }
-        let first = part(&self.starts, 0, 1);
-        match &self.order {
-            None => self.blocks(op, values, &|place| Ok(place.op(Op::Add, &first)), &self.totals, n),
-            // Totals are counted, so nothing else needs the order: elements move with their keys.
-            Some([bins, _]) if self.is_counted && values.shape()?[1] == 1 && values.is_moved()? => {
-                let moved = Payload::Others(&values.reshape([-1]));
-                let moved = bins.by_few_bits(moved, false, bits(count), usize::MAX)?;
-                self.blocks(op, &moved.unsqueeze(1).shared(), &|place| Ok(place.clone()), &self.totals, n)
-            }
-            Some([_, order]) => {
-                let row = |place: &AnyExpr| order.found(std::slice::from_ref(place));
-                self.blocks(op, values, &row, &self.totals, n)
-            }
-        }
-    }
-
-    /// The rows of values of some elements, given by their numbers in sorted order.
-    fn values(&self, values: &AnyExpr, numbers: &AnyExpr) -> Result<AnyExpr> {
-        let last = self.elements - 1;
-        let inside = apply(Op::Clamp, &[numbers, &number(0), &number(last)]);
-        let order = self.order.as_ref().map_or(Ok(inside.clone()), |[_, order]| order.found(&[inside]))?;
-        values.taken(&order, 0, Outside::Nearest)
+    /// Elements of each key.
+    fn totals(&self) -> AnyExpr {
+        self.starts.slice(0, 1..).op(Op::Sub, self.starts.slice(0, ..self.count as isize))
     }
 
     /// The last row of values of each key.
     fn last(&self, values: &AnyExpr) -> Result<AnyExpr> {
-        self.values(values, &part(&self.starts, 1, self.count).op(Op::Sub, number(1)))
+        let last = self.starts.slice(0, 1..).op(Op::Sub, number(1)).op(Op::Max, number(0));
+        values.taken(&row(self.order.as_ref(), &last)?, 0, Outside::Nearest)
     }
 
-    /// The rows of values of each key, reduced.
+    /// The rows of values of each key, reduced. The values of blocks are the next round's.
     fn reduced(&self, op: ReduceOp, values: &AnyExpr) -> Result<AnyExpr> {
-        let dtype = values.dtype()?;
-        let numbers = [numbers(self.elements)];
-        let key = match &self.order {
-            Some(_) => self.keys.found(&numbers)?,
-            None => part(&self.starts, 1, self.count).searchsorted(&numbers[0], Side::Right).cast(DType::I32),
-        };
-        let next = key.op(Op::Add, number(1)).op(Op::Min, number(self.count));
-        let start = self.starts.found(&[key])?;
-        let end = self.starts.found(&[next])?;
-        let column = |x: AnyExpr| x.unsqueeze(1).shared();
-        let own = AnyExpr::coordinate(start.shape()?.clone(), 0);
-        let places =
-            Places { place: column(own.op(Op::Sub, &start)), total: column(end.op(Op::Sub, &start)) };
-        let first = part(&self.starts, 0, self.count);
-        let first = first.op(Op::Min, number(self.elements - 1));
-        let values = self.values(values, &numbers[0])?.shared();
-        let made = self.folded(op, &values, &places, self.elements, &first)?;
-        let there = self.totals.op(Op::Gt, number(0)).unsqueeze(1);
-        let made = there.select(made, AnyExpr::constant(dtype, op.identity(dtype)));
-        let is_sum = op == ReduceOp::Sum && dtype.kind() == Kind::Float;
-        Ok(if is_sum { made.op(Op::Add, AnyExpr::scalar(dtype, 0.0)) } else { made })
-    }
-
-    /// The rows of values of each key, reduced block by block. Rows are found by places in sorted order. No run has more
-    /// than `longest` elements. Each block of a run is a row of an expression, and past its end there is the identity,
-    /// which changes no bit. The blocks' values are the next round's.
-    fn blocks(
-        &self,
-        op: ReduceOp,
-        values: &AnyExpr,
-        row: &dyn Fn(&AnyExpr) -> Result<AnyExpr>,
-        totals: &AnyExpr,
-        longest: usize,
-    ) -> Result<AnyExpr> {
-        let (width, elements) = (longest.min(BLOCK), values.shape()?[0]);
-        let sums = |x: &AnyExpr| x.reduce("cumsum", [0], ReduceOptions::default()).shared();
-        let found = |table: &AnyExpr, index: &AnyExpr| table.found(std::slice::from_ref(index));
-        let is_last = longest <= BLOCK;
-        let block = number(BLOCK);
-        let cuts = totals.op(Op::Add, number(BLOCK - 1)).op(Op::Div, &block).shared();
-        let (key, before) = if is_last {
-            (AnyExpr::coordinate([self.count], 0), number(0))
-        } else {
-            let number_of = AnyExpr::coordinate([elements / BLOCK + self.count], 0);
-            let ends = sums(&cuts);
-            let key = ends.searchsorted(&number_of, Side::Right).cast(DType::I32);
-            let key = key.op(Op::Min, number(self.count - 1)).shared();
-            let first = found(&ends, &key)?.op(Op::Sub, found(&cuts, &key)?);
-            // Rows past the last block are past the end of any run.
-            let own = number_of.op(Op::Sub, &first).op(Op::Min, number(longest.div_ceil(BLOCK)));
-            let before = own.op(Op::Mul, &block);
-            (key, before)
-        };
-        let total = found(totals, &key)?;
-        let length = total.op(Op::Sub, &before).shared();
-        let start = found(&sums(totals), &key)?.op(Op::Sub, &total);
-        let start = start.op(Op::Add, &before).shared();
-        let own = AnyExpr::coordinate([key.shape()?[0], width], 1);
-        let place = start.unsqueeze(1).op(Op::Add, &own);
-        let place = apply(Op::Clamp, &[&place, &number(0), &number(elements - 1)]);
-        let is_there = own.op(Op::Lt, length.unsqueeze(1)).unsqueeze(2);
-        let dtype = values.dtype()?;
-        let rows = values.taken(&row(&place)?, 0, Outside::Nearest)?;
-        let rows = is_there.select(rows, AnyExpr::constant(dtype, op.identity(dtype)));
-        let made = rows.reduce(op.name(), [1], ReduceOptions::default());
-        match is_last {
-            true => Ok(made),
-            false => {
-                self.blocks(op, &made.shared(), &|place| Ok(place.clone()), &cuts, longest.div_ceil(BLOCK))
+        let (mut values, mut longest) = (values.shared(), self.elements);
+        for round in 0.. {
+            let blocks = self.blocks(round, values.shape()?[0], longest)?;
+            let order = self.order.as_ref().filter(|_| round == 0);
+            let made = blocks.reduced(op, &values, order, values.shape()?[0] / self.count.max(1))?;
+            if longest <= BLOCK {
+                let dtype = made.dtype()?;
+                let is_sum = op.is_sum() && dtype.kind() == Kind::Float;
+                return Ok(if is_sum { made.op(Op::Add, AnyExpr::scalar(dtype, 0.0)) } else { made });
             }
+            (values, longest) = (made.shared(), longest.div_ceil(BLOCK));
         }
+        bail!(Kernel, "a reduction without an end")
     }
 
-    /// The reduced rows of some runs, given by their first elements among `count` elements. `values` has more rows,
-    /// which the steps read.
-    fn folded(
+    /// The blocks of a round, over so many elements.
+    ///
+    /// A run of key `k` that begins at `s` has its block `b` at place `s / BLOCK + k + b`. So no two blocks have one
+    /// place, whatever the lengths of runs, and a place's key is a search away.
+    fn blocks(&self, round: usize, elements: usize, longest: usize) -> Result<Blocks> {
+        let block = number(BLOCK);
+        let slot = |begin: &AnyExpr, key: &AnyExpr| begin.op(Op::Div, &block).op(Op::Add, key);
+        let run = |key: &AnyExpr| -> Result<[AnyExpr; 2]> {
+            let begin = self.starts.found(std::slice::from_ref(key))?;
+            let length = self.starts.found(&[key.op(Op::Add, number(1))])?.op(Op::Sub, &begin);
+            let next = |[begin, length]: [AnyExpr; 2], _| {
+                [slot(&begin, key), length.op(Op::Add, number(BLOCK - 1)).op(Op::Div, &block)]
+            };
+            Ok((0..round).fold([begin, length], next))
+        };
+        if longest <= BLOCK {
+            let [begin, length] = run(&AnyExpr::coordinate([self.count], 0))?;
+            return Ok(Blocks { begin, length, count: self.count, longest });
+        }
+        let count = elements / BLOCK + self.count;
+        let own = AnyExpr::coordinate([count], 0);
+        let is_before = |key: &AnyExpr| {
+            let begin: AnyExpr = built(|| Ok(run(key)?[0].clone()));
+            slot(&begin, key).op(Op::Le, &own)
+        };
+        let after = own.op(Op::Mul, number(0)).first_not(self.count as i32, is_before);
+        let key = after.op(Op::Sub, number(1)).op(Op::Max, number(0)).shared();
+        let [begin, length] = run(&key)?;
+        // Places before the first run, and beyond the last one, have no elements.
+        let before = own.op(Op::Sub, slot(&begin, &key)).op(Op::Min, number(longest.div_ceil(BLOCK)));
+        let before = before.op(Op::Mul, &block);
+        let length = apply(Op::Clamp, &[&length.op(Op::Sub, &before), &number(0), &block]);
+        let length = before.op(Op::Ge, number(0)).select(length, number(0));
+        let begin = begin.op(Op::Add, &before).op(Op::Max, number(0));
+        Ok(Blocks { begin, length, count, longest: BLOCK })
+    }
+}
+
+impl Blocks {
+    /// The rows of values of each block, reduced. Runs have about `each` elements.
+    fn reduced(
         &self,
         op: ReduceOp,
         values: &AnyExpr,
-        Places { place, total }: &Places,
-        count: usize,
-        wanted: &AnyExpr,
+        order: Option<&AnyExpr>,
+        each: usize,
     ) -> Result<AnyExpr> {
-        let (rows, halves) = distances(count);
-        let mut size = count + halves.iter().sum::<usize>();
-        let (place, total) = (part(place, 0, size), part(total, 0, size));
-        let lane = place.op(Op::Rem, number(BLOCK)).shared();
-        let rest = total.op(Op::Sub, &place).op(Op::Add, &lane);
-        let length = rest.op(Op::Min, number(BLOCK)).shared();
-        let mut made = part(values, 0, size);
-        for row in rows {
-            let is_there = lane.op(Op::Add, number(row)).op(Op::Lt, &length);
-            let both = combined(op, &made, &part(values, row, size))?;
-            made = is_there.select(both, &made);
-        }
-        for half in halves {
-            made = made.shared();
-            size -= half;
-            let (own, lane, length) = (part(&made, 0, size), part(&lane, 0, size), part(&length, 0, size));
-            let beside = lane.op(Op::Add, number(half)).op(Op::Lt, &length);
-            let is_there = beside.op(Op::And, lane.op(Op::Lt, number(half)));
-            made = is_there.select(combined(op, &own, &part(&made, half, size))?, own);
-        }
-        let made = made.shared();
-        let found = made.taken(wanted, 0, Outside::Nearest)?;
-        if count <= BLOCK {
-            return Ok(found);
-        }
-        // Runs of several blocks go another round, whose elements are their blocks: fewer than `2 * count / BLOCK`.
-        let (lane, place, total) = (part(&lane, 0, count), part(&place, 0, count), part(&total, 0, count));
-        let is_long = total.op(Op::Gt, number(BLOCK));
-        let is_next = is_long.op(Op::And, lane.op(Op::Eq, number(0))).reshape([-1]).shared();
-        let few = 2 * count / BLOCK;
-        let index = is_next.true_first(None, few)?.found(&[numbers(few)])?.cast(DType::I32).shared();
-        let next = |x: &AnyExpr| x.taken(&index, 0, Outside::Nearest);
-        let blocks = next(&total)?.op(Op::Add, number(BLOCK - 1));
-        let places = Places {
-            place: next(&place)?.op(Op::Div, number(BLOCK)).shared(),
-            total: blocks.op(Op::Div, number(BLOCK)).shared(),
+        let (dtype, &[elements, columns]) = (values.dtype()?, &values.shape()?[..]) else {
+            bail!(Kernel, "values by key that are no matrix")
         };
-        let exclusive = ReduceOptions::default().exclusive();
-        let before = is_next.cast(DType::U32).reduce("cumsum", [0], exclusive).cast(DType::I32);
-        let further = before.taken(wanted, 0, Outside::Nearest)?.op(Op::Min, number(few - 1));
-        let further = self.folded(op, &next(&made)?.shared(), &places, few, &further)?;
-        Ok(is_long.taken(wanted, 0, Outside::Nearest)?.select(further, found))
+        let identity = AnyExpr::constant(dtype, op.identity(dtype));
+        // The element at a place of a block. Beyond its end it is another one.
+        let element = |place: &AnyExpr, column: &AnyExpr| -> Result<AnyExpr> {
+            let row = row(order, &place.op(Op::Min, number(elements - 1)))?;
+            values.found(&[row, column.clone()])
+        };
+        if each >= LEAST_SHARED {
+            return self.shared(op, &identity, element, columns);
+        }
+        self.alone(op, &identity, element, columns)
+    }
+
+    /// An invocation for each accumulator of a block.
+    fn shared(
+        &self,
+        op: ReduceOp,
+        identity: &AnyExpr,
+        element: impl Fn(&AnyExpr, &AnyExpr) -> Result<AnyExpr>,
+        columns: usize,
+    ) -> Result<AnyExpr> {
+        let shape = [self.count, ACCUMULATORS, columns];
+        let [begin, length] = [&self.begin, &self.length].map(|own| own.unsqueeze(1).unsqueeze(1));
+        let [lane, column] = [1, 2].map(|axis| AnyExpr::coordinate(shape, axis));
+        let rows = self.longest.div_ceil(ACCUMULATORS) as u32;
+        let made = AnyExpr::repeat_while(rows, &[lane, identity.broadcast_to(shape)], |state| {
+            let [place, sum] = state else { return (identity.clone(), state.to_vec()) };
+            let own: AnyExpr = built(|| element(&begin.op(Op::Add, place), &column));
+            let next = combined(op, sum, &own);
+            (place.op(Op::Lt, &length), vec![place.op(Op::Add, number(ACCUMULATORS)), next])
+        });
+        Ok(made[1].reduce(op.name(), [1], ReduceOptions::default()))
+    }
+
+    /// An invocation for each block and column. The accumulators are leaves of a tree, in the order in which its nodes are
+    /// complete: each leaf is combined with the parts of the tree that it completes, as an increment carries.
+    fn alone(
+        &self,
+        op: ReduceOp,
+        identity: &AnyExpr,
+        element: impl Fn(&AnyExpr, &AnyExpr) -> Result<AnyExpr>,
+        columns: usize,
+    ) -> Result<AnyExpr> {
+        let shape = [self.count, columns];
+        let [begin, length] = [&self.begin, &self.length].map(|own| own.unsqueeze(1));
+        let column = AnyExpr::coordinate(shape, 1);
+        let [zero, one, step] = [0, 1, ACCUMULATORS].map(number);
+        // The leaves are a power of two, and some may be missing. Without elements there are none.
+        let last = length.op(Op::Min, &step).op(Op::Sub, &one);
+        let unused = last.map(Op::LeadingZeros).cast(DType::U32);
+        let leaves = one.op(Op::Shl, number(32).op(Op::Sub, unused.cast(DType::I32)));
+        let levels = ACCUMULATORS.ilog2() as usize;
+        let first =
+            [vec![zero.broadcast_to(shape), zero.clone()], vec![identity.clone(); 2 + levels]].concat();
+        let most = (self.longest + ACCUMULATORS) as u32;
+        let made = AnyExpr::repeat_while(most, &first, |state| {
+            let [leaf, row, sum, total, parts @ ..] = state else {
+                return (identity.clone(), state.to_vec());
+            };
+            let reversed = leaf.cast(DType::U32).map(Op::ReverseBits).op(Op::Shr, &unused).cast(DType::I32);
+            let place = reversed.op(Op::Add, row);
+            let there = place.op(Op::Lt, &length);
+            let own: AnyExpr = built(|| element(&begin.op(Op::Add, &place), &column));
+            let sum = combined(op, sum, &there.select(own, identity));
+            let is_done = place.op(Op::Add, &step).op(Op::Ge, &length);
+            let (mut carries, mut all) = (is_done.clone(), sum.clone());
+            let mut next = Vec::with_capacity(levels);
+            for (level, part) in parts.iter().enumerate() {
+                let is_second = leaf.op(Op::And, number(1 << level)).op(Op::Ne, &zero);
+                next.push(carries.op(Op::And, is_second.map(Op::Not)).select(&all, part));
+                carries = carries.op(Op::And, &is_second);
+                all = carries.select(combined(op, part, &all), &all);
+            }
+            let after = [
+                is_done.select(leaf.op(Op::Add, &one), leaf),
+                is_done.select(&zero, row.op(Op::Add, &step)),
+                is_done.select(identity, &sum),
+                is_done.select(&all, total),
+            ];
+            (leaf.op(Op::Lt, &leaves), [after.to_vec(), next].concat())
+        });
+        Ok(made[3].clone())
     }
 }

@@ -4,6 +4,7 @@ struct Params {
     before: u32,
     length: u32,
     tiles: u32,
+    start: u32,
     all: u32,
     shift: u32,
     flip: u32,
@@ -15,7 +16,6 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<u32>;
 @group(0) @binding(2) var<storage, read> in0: array<u32>;
 @group(0) @binding(3) var<storage, read> in1: array<u32>;
-@group(0) @binding(4) var<storage, read> in2: array<u32>;
 
 var<workgroup> counts: array<u32, 512>;
 var<workgroup> sums: array<u32, 128>;
@@ -42,7 +42,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let first = row * p.length + before;
     let size = min(p.length - before, 1024u);
     let counted = row * 8u * p.all + p.before + tile;
-    if (local < 8u) { bases[local] = in2[counted + local * p.all]; }
+    if (local < 8u) { bases[local] = in1[counted + local * p.all]; }
     for (var j = 0u; j < 8u; j += 1u) {
         let slot = j * 128u + local;
         let k = min(slot, size - 1u);
@@ -101,7 +101,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         let slot = j * 128u + local;
         let k = min(slot, size - 1u);
         let at = first + k;
-        let index = in1[at];
+        let index = p.start + before + k;
         let to = places[apart(slot, 8u)] - p.low;
         if ((to < p.size) & (slot < size)) {
             result[to] = index;
