@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::error::{Result, bail};
-use crate::ir::{Destination, Input, Leaves, Schedule, Slot, Source};
+use crate::ir::{Destination, Input, Leaves, Schedule, Slot, Source, Stage};
 use crate::layout::Layout;
 
 /// A schedule that runs with other operands and constants.
@@ -42,7 +42,13 @@ impl CachedPlan {
             Destination::Into([(storage, layout)]) => Some((leaves.find(storage)?, (*layout).clone())),
             Destination::Into(_) => return None,
         };
-        Some(CachedPlan { schedule: schedule.over_sources(of_leaf).ok()?, nodes, into })
+        let schedule = schedule.over_sources(of_leaf).ok()?;
+        // An index of a lookup may be a part of a layout.
+        let programs = || schedule.all().flat_map(Stage::programs);
+        let is_read = |node: &usize| {
+            programs().flat_map(|program| &program.inputs).any(|input| input.node == Some(*node))
+        };
+        nodes.iter().all(is_read).then_some(CachedPlan { schedule, nodes, into })
     }
 
     /// The bits of a constant input, if it is a leaf's.

@@ -37,7 +37,11 @@ impl CachedPlan {
             let is_own = |&(_, node): &(u64, usize)| node == patch.node;
             Some((patch, leaves.constants.iter().position(is_own)?))
         });
-        let constants = constants.collect::<Option<_>>()?;
+        let constants: SmallVec<[(Patch, usize); 4]> = constants.collect::<Option<_>>()?;
+        // An index of a lookup may be a part of a layout.
+        if (0..leaves.constants.len()).any(|leaf| constants.iter().all(|(_, number)| *number != leaf)) {
+            return None;
+        }
         let operands = operands.iter().map(|storage| leaves.find(storage)).collect::<Option<_>>()?;
         Some(CachedPlan { work, operands, constants })
     }

@@ -253,6 +253,51 @@ fn loops_reduce_anew() {
     });
 }
 
+/// Lookups, sorts, products, joins and loops are known by what they are, too. A constant that decides more than a number of a
+/// kernel, such as an index or the iterations of a loop, is not that of the plan.
+#[test]
+fn nodes_of_every_kind_are_built_anew() {
+    on_every_device(|device| {
+        let upload = |turn: i32| {
+            let all: Vec<f32> = (0..12).map(|i| ((i * 7 + turn * 5) % 12) as f32).collect();
+            (all.clone(), device.upload(&all, [3, 4]).unwrap())
+        };
+        for turn in 0..6 {
+            let ((x, on), (y, other)) = (upload(turn), upload(turn + 1));
+            let column = turn % 4;
+            let found = on.at([Expr::coordinate([3], 0), Expr::scalar(column).broadcast_to([3])]) * 2.0;
+            let expected: Vec<f32> = (0..3).map(|i| x[4 * i + column as usize] * 2.0).collect();
+            assert_eq!(found.to_vec().unwrap(), expected, "{}, turn {turn}", device.name());
+            let by_value =
+                on.at([other.slice(1, 0..1).squeeze(1).rem(3.0).cast::<i32>(), Expr::scalar(column)]);
+            let expected: Vec<f32> =
+                (0..3).map(|i| x[4 * (y[4 * i] as usize % 3) + column as usize]).collect();
+            assert_eq!(by_value.to_vec().unwrap(), expected, "{}, turn {turn}", device.name());
+            let rows = |order: fn(&f32, &f32) -> std::cmp::Ordering| -> Vec<f32> {
+                let row = |row: &[f32]| {
+                    let mut row = row.to_vec();
+                    row.sort_by(order);
+                    row
+                };
+                x.chunks(4).flat_map(row).collect()
+            };
+            assert_eq!(on.sort(1).to_vec().unwrap(), rows(|a, b| a.total_cmp(b)));
+            assert_eq!(on.sort_descending(1).to_vec().unwrap(), rows(|a, b| b.total_cmp(a)));
+            let product = |i: usize, j: usize| (0..4).map(|k| x[4 * i + k] * y[4 * j + k]).sum::<f32>();
+            let products: Vec<f32> = (0..9).map(|i| product(i / 3, i % 3)).collect();
+            assert_eq!(on.matmul(other.permute([1, 0])).to_vec().unwrap(), products);
+            let beside =
+                |i: usize| if i % 8 < 4 { x[i / 8 * 4 + i % 8] + 1.0 } else { y[i / 8 * 4 + i % 8 - 4] };
+            let joined = Expr::concat([&on + 1.0, other.expr()], 1);
+            assert_eq!(joined.to_vec().unwrap(), (0..24).map(beside).collect::<Vec<f32>>());
+            let turns = turn as u32 % 3;
+            let doubled = Expr::repeat(turns, on.expr(), |x| x * 2.0);
+            let expected: Vec<f32> = x.iter().map(|x| x * 2.0_f32.powi(turns as i32)).collect();
+            assert_eq!(doubled.to_vec().unwrap(), expected, "{}, {turns} iterations", device.name());
+        }
+    });
+}
+
 /// A device reuses a plan for a similar expression. Each iteration of a loop reads its own tensors, constants and views. An
 /// expression of another form does not get the plan.
 #[test]
