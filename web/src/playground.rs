@@ -182,7 +182,7 @@ pub(crate) async fn evaluate(
     if let Some(device) = gpu {
         let made = typed.make(device).map_err(|failure| failure.to_js())?;
         let (found, first, least) = made.timed(again).await.map_err(js::thrown)?;
-        let (differ, most) = apart(&found, &reference, dtype);
+        let (differ, most) = apart([&found, &reference], dtype, device.flushes_subnormals());
         compared = js::object([("differ", (differ as f64).into()), ("ulp", (most as f64).into())]);
         own = times(first, least);
         bytes = found;
@@ -198,8 +198,8 @@ pub(crate) async fn evaluate(
 }
 
 /// The number of different elements, and the greatest distance, in units in the last place of floats. All NaN are
-/// equal.
-fn apart(a: &[u8], b: &[u8], dtype: DType) -> (usize, u64) {
+/// equal, and so are a subnormal and its zero, if the adapter `flushes` subnormals.
+fn apart([a, b]: [&[u8]; 2], dtype: DType, flushes: bool) -> (usize, u64) {
     let size = dtype.size();
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |word, &byte| word << 8 | u64::from(byte));
     let infinite: u64 = match dtype {
@@ -209,12 +209,18 @@ fn apart(a: &[u8], b: &[u8], dtype: DType) -> (usize, u64) {
         _ => u64::MAX,
     };
     let sign = 1_u64 << (8 * size - 1);
+    let least: u64 = match dtype {
+        DType::F32 if flushes => 0x0080_0000,
+        DType::BF16 if flushes => 0x0080,
+        _ => 0,
+    };
+    let flushed = |word: u64| if word & !sign < least { word & sign } else { word };
     let is_nan = |word: u64| infinite != u64::MAX && word & !sign > infinite;
     // The order of floats as integers.
     let place = |word: u64| if word & sign == 0 { word as i64 } else { -((word & !sign) as i64) };
     let (mut differ, mut most) = (0, 0);
     for (a, b) in a.chunks(size).zip(b.chunks(size)) {
-        let (a, b) = (bits(a), bits(b));
+        let (a, b) = (flushed(bits(a)), flushed(bits(b)));
         if a != b && !(is_nan(a) && is_nan(b)) {
             differ += 1;
             most = most.max(if infinite == u64::MAX { 1 } else { place(a).abs_diff(place(b)) });

@@ -105,9 +105,8 @@ async fn compared(device: &Device) -> Outcome {
     for (i, (got, expected)) in got.iter().zip(&expected).enumerate() {
         // An adapter may flush a subnormal number.
         let known = |x: &f32| if x.is_subnormal() { 0.0_f32.copysign(*x) } else { *x };
-        let same = |(a, b): (&f32, &f32)| {
-            known(a).to_bits() == known(b).to_bits() || a.is_nan() && b.is_nan()
-        };
+        let same =
+            |(a, b): (&f32, &f32)| known(a).to_bits() == known(b).to_bits() || a.is_nan() && b.is_nan();
         ensure!(got.len() == expected.len() && got.iter().zip(expected).all(same), "expression {i} differs");
     }
     Ok(())
@@ -121,12 +120,13 @@ async fn results_are_those_of_the_cpu_path() -> Outcome {
 async fn the_hash_is_that_of_the_readme() -> Outcome {
     let device = webgpu().await?;
     let mut hashes = String::new();
-    for (name, expr) in crate::hash::all() {
+    for work in crate::hash::all() {
         let hash = async |device: &Device| {
-            Ok::<_, Error>(crate::hash::hash(&expr.eval_on(device)?.to_bytes_async().await?))
+            let bytes = work.expr.eval_on(&work.on(device))?.to_bytes_async().await?;
+            Ok::<_, Error>(crate::hash::hash(&bytes))
         };
         let (got, expected) = (hash(&device).await.map_err(text)?, hash(&Device::cpu()).await.map_err(text)?);
-        ensure!(got == expected, "{name}: {got}, but {expected} on the CPU path");
+        ensure!(got == expected, "{}: {got}, but {expected} on the CPU path", work.name);
         hashes += &got;
     }
     let all = crate::hash::hash(hashes.as_bytes());
