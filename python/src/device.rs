@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zerostride::{DEVICE_VARIABLE, DType};
+use zerostride::{DEVICE_VARIABLE, DType, Math};
 
 use crate::wait::{self, detached, wait};
 
@@ -21,6 +21,19 @@ pub(crate) struct Slot {
     name: Option<String>,
     opened: OnceLock<zerostride::Device>,
     has_queue: OnceLock<bool>,
+}
+
+/// How devices compute: as the environment variable `ZEROSTRIDE_MATH` says.
+fn math() -> PyResult<Math> {
+    match std::env::var("ZEROSTRIDE_MATH").as_deref() {
+        Err(std::env::VarError::NotPresent) | Ok("" | "precise") => Ok(Math::Precise),
+        Ok("total") => Ok(Math::Total),
+        Ok("fast") => Ok(Math::Fast),
+        other => Err(PyValueError::new_err(format!(
+            "ZEROSTRIDE_MATH is {}: it takes precise, total or fast",
+            other.unwrap_or("no UTF-8")
+        ))),
+    }
 }
 
 fn slots() -> MutexGuard<'static, Vec<Arc<Slot>>> {
@@ -48,7 +61,9 @@ impl Slot {
         if let Some(device) = self.opened.get() {
             return Ok(device);
         }
-        let device = detached(py, || self.open())?;
+        let math = math()?;
+        let mut device = detached(py, || self.open())?;
+        device.set_math(math);
         Ok(self.opened.get_or_init(|| device))
     }
 
@@ -125,7 +140,7 @@ impl Slot {
 
 /// A device: `zs.Device("cpu")`, `zs.Device("vulkan:1")`, or the default one. The environment variable
 /// `ZEROSTRIDE_DEVICE` names the default device. Without it, this is the best GPU, or the CPU on a machine without a GPU.
-/// The first computation opens the device.
+/// The first computation opens the device. `ZEROSTRIDE_MATH=total` makes the bytes of every result the same on every device.
 #[pyclass(frozen, from_py_object, module = "zerostride", name = "Device")]
 #[derive(Clone)]
 pub(crate) struct Device(pub(crate) Arc<Slot>);

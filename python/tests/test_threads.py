@@ -222,6 +222,19 @@ def test_importing_opens_no_device():
     assert done.stdout.startswith("imported\nno device matches 'voodoo'"), done
 
 
+def test_total_mode_has_no_subnormals():
+    code = """
+        import numpy as np, zerostride as zs
+        try:
+            x = zs.asarray(np.array([2.0**-126, np.nan], np.float32)) * -0.5
+            print(np.asarray(x).tobytes().hex())
+        except ValueError as error:
+            print(error)
+    """
+    assert run(code, env={"ZEROSTRIDE_MATH": "total"}).stdout == "000000800000c07f\n"
+    assert run(code, env={"ZEROSTRIDE_MATH": "real"}).stdout.startswith("ZEROSTRIDE_MATH is real: it takes")
+
+
 def test_a_program_may_exit_while_kernels_are_compiled(tmp_path):
     code = """
         import sys, threading, time

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    Body, ByKey, ByValue, Loop, Nature, Op, Program, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Segments,
-    Step, Steps, Value, numbered,
+    Body, ByKey, ByValue, Loop, Op, Program, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Segments, Step,
+    Steps, Value, numbered,
 };
 use crate::dtype::{DType, Kind};
 
@@ -105,8 +105,9 @@ impl Writer {
             Some(Body::Loop(own)) => (Some(Body::Loop(Arc::new(own.made_total()))), 1 + own.values()),
             other => (other.clone(), step.args.len()),
         };
-        // bf16 is computed in f32, and has its subnormals.
-        let is_wide = step.result == DType::BF16 && step.nature() == Nature::Arithmetic && body.is_none();
+        // A function of bf16 is that of f32, whose result may be subnormal before it is rounded.
+        let is_function = step.op.row().is_some_and(|row| row.ulp > 0);
+        let is_wide = step.result == DType::BF16 && is_function;
         let known = match step.op {
             _ if step.result.kind() != Kind::Float => Known::Total,
             // Of numbers one is a number.

@@ -12,6 +12,7 @@ mod suite;
 mod access;
 mod accuracy;
 mod bits;
+mod budget;
 mod compiler;
 mod corpora;
 mod devices;

@@ -97,7 +97,7 @@ fn check(seeds: std::ops::Range<u64>, of: impl Fn(u64) -> Vec<&'static Device>) 
 
 #[test]
 fn programs_have_the_same_bytes() {
-    let otherwise = check(0..depth(48, 128), |seed| in_turn(seed as usize).collect());
+    let otherwise = check(0..depth(48, 64), |seed| in_turn(seed as usize).collect());
     assert!(otherwise > 0, "without total mode nothing differs, so the programs show nothing");
 }
 
@@ -156,7 +156,15 @@ fn is_total<T: Float>(op: &Operation, device: &Device) {
     let plain: Vec<AnyExpr> = operands.iter().map(|list| on(cpu, &clean(list))).collect();
     let of_mode: Vec<AnyExpr> = operands.iter().map(|list| on(&total(device), list)).collect();
     let got = AnyExpr::call(op.name, &of_mode);
-    let expected = AnyExpr::call(op.name, &plain).eval().unwrap();
+    // A function of bf16 is that of f32 in total mode, rounded.
+    let expected = if T::DTYPE == DType::BF16 && op.ulp(DType::BF16) > 0 {
+        let wide: Vec<AnyExpr> = plain.iter().map(|x| x.cast(DType::F32)).collect();
+        let wide: Vec<f32> = AnyExpr::call(op.name, &wide).to_vec::<f32>().unwrap();
+        let wide: Vec<f32> = wide.into_iter().map(Float::total).collect();
+        on(cpu, &wide.into_iter().map(|x| T::of(Value::Float(x.into()))).collect::<Vec<T>>()).eval().unwrap()
+    } else {
+        AnyExpr::call(op.name, &plain).eval().unwrap()
+    };
     let expected: AnyTensor = match expected.dtype() == T::DTYPE {
         true => {
             let all: Vec<T> = expected.to_vec::<T>().unwrap().into_iter().map(Float::total).collect();
@@ -221,7 +229,8 @@ fn over_matrices(x: &[AnyExpr; 2], keys: &AnyExpr) -> Vec<(&'static str, AnyExpr
     all.push(("product", product.clone()));
     all.push(("product, added", add(&product, &product)));
     all.push(("thin product", AnyExpr::einsum("ik,jk->ij", &[a.clone(), b.slice(0, 0..1)])));
-    all.push(("product of columns", AnyExpr::einsum("ki,kj->ij", &[a.clone(), b.clone()])));
+    let few = b.slice(1, 0..b.shape().unwrap()[1].min(64) as isize);
+    all.push(("product of columns", AnyExpr::einsum("ki,kj->ij", &[a.clone(), few])));
     all.push(("keys", a.segment("segment_sum", keys.clone(), 5)));
     all.push(("products by key", a.segment("segment_prod", keys.clone(), 5)));
     all.push(("windows", reduced("sum", &a.windows([3], [1]), -1)));
