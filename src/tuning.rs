@@ -45,7 +45,7 @@ pub(crate) mod segments {
     pub(crate) const MOST_COUNTED: usize = 2048;
 
     /// The least mean length of runs whose blocks have an invocation for each accumulator. Shorter runs have one each.
-    pub(crate) const LEAST_SHARED: usize = 64;
+    pub(crate) const LONG_RUN: usize = 64;
 }
 
 /// Costs of steps, and the least saving of a stage, in additions.

@@ -15,7 +15,7 @@ use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::{AnyExpr, Outside, Payload, ReduceOptions, apply, bits, built, combined, number};
 use crate::ir::{ACCUMULATORS, BLOCK, ByKey, Node, Op, ReduceOp, Segments};
-use crate::tuning::segments::{LEAST_SHARED, MOST_COUNTED};
+use crate::tuning::segments::{LONG_RUN, MOST_COUNTED};
 
 /// The roots of a graph with sorts in place of nodes that the device has no stage for. `None` if there are no such
 /// nodes.
@@ -205,14 +205,14 @@ impl Blocks {
             let row = row(order, &place.op(Op::Min, number(elements - 1)))?;
             values.found(&[row, column.clone()])
         };
-        if each >= LEAST_SHARED {
-            return self.shared(op, &identity, element, columns);
+        if each >= LONG_RUN {
+            return self.by_accumulator(op, &identity, element, columns);
         }
-        self.alone(op, &identity, element, columns)
+        self.by_block(op, &identity, element, columns)
     }
 
     /// An invocation for each accumulator of a block.
-    fn shared(
+    fn by_accumulator(
         &self,
         op: ReduceOp,
         identity: &AnyExpr,
@@ -234,7 +234,7 @@ impl Blocks {
 
     /// An invocation for each block and column. The accumulators are leaves of a tree, in the order in which its nodes are
     /// complete: each leaf is combined with the parts of the tree that it completes, as an increment carries.
-    fn alone(
+    fn by_block(
         &self,
         op: ReduceOp,
         identity: &AnyExpr,
