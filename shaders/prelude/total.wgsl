@@ -1,6 +1,6 @@
-// Total mode.
+// Total mode: operands are flushed, and results have one NaN.
 
-// Numbers: a subnormal becomes a zero of its sign.
+// A subnormal becomes a zero of its sign.
 fn flushed_f32(x: vec4<f32>) -> vec4<f32> {
     return flushed_from_f32(x, LEAST_f32);
 }
@@ -11,7 +11,7 @@ fn flushed_from_f32(x: vec4<f32>, least: u32) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) & kept);
 }
 
-// Results: any NaN becomes the positive quiet one, too.
+// Any NaN becomes the positive quiet one, too.
 fn total_f32(x: vec4<f32>) -> vec4<f32> {
     return total_from_f32(x, LEAST_f32);
 }

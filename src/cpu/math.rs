@@ -125,9 +125,9 @@ pub(super) trait Stored: Copy {
     fn nextafter(a: Self, b: Self) -> Self;
     /// `a * b + c`, rounded once.
     fn fma(a: Self, b: Self, c: Self) -> Self;
-    /// In total mode, a zero of its sign for a subnormal.
+    /// A subnormal becomes a zero of its sign, as total mode takes operands.
     fn flushed(self) -> Self;
-    /// In total mode, the positive quiet NaN for any NaN, too.
+    /// Any NaN becomes the positive quiet one, too, as total mode returns results.
     fn total(self) -> Self;
 }
 

@@ -188,8 +188,8 @@ impl Emitter<'_> {
                 parts.extend(["v", "at"].map(|name| format!("select(a.{name}{i}, b.{name}{i}, takes{i})")));
                 continue;
             }
-            // A fence: nothing may reorder the sums, or contract a product into one.
-            parts.push(match part.op.is_ordered(part.element) {
+            // A fence: nothing may reorder the sums, or contract a product into one. Forms of total mode have it inside.
+            parts.push(match part.op.is_ordered(part.element) && !part.op.is_total() {
                 true => format!("opaque_{}({own})", compute(part.element)),
                 false => own,
             });

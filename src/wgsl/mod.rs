@@ -34,7 +34,7 @@ mod workarounds;
 
 pub(crate) use emit::emit;
 #[cfg(test)]
-pub(crate) use tests::GPU;
+pub(crate) use tests::{BOUNDS, GPU};
 
 use crate::error::{Result, bail};
 

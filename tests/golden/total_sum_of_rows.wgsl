@@ -45,7 +45,7 @@ fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
 }
 
-// Numbers: a subnormal becomes a zero of its sign.
+// A subnormal becomes a zero of its sign.
 fn flushed_f32(x: vec4<f32>) -> vec4<f32> {
     return flushed_from_f32(x, LEAST_f32);
 }
@@ -56,7 +56,7 @@ fn flushed_from_f32(x: vec4<f32>, least: u32) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) & kept);
 }
 
-// Results: any NaN becomes the positive quiet one, too.
+// Any NaN becomes the positive quiet one, too.
 fn total_f32(x: vec4<f32>) -> vec4<f32> {
     return total_from_f32(x, LEAST_f32);
 }
@@ -80,7 +80,7 @@ struct Values0 {
 }
 
 fn combine0(a: Values0, b: Values0) -> Values0 {
-    return Values0(opaque_f32(flushed_sum_f32(a.v0, b.v0)));
+    return Values0(flushed_sum_f32(a.v0, b.v0));
 }
 
 fn element0(c0: u32, at: u32) -> Values0 {

@@ -68,6 +68,8 @@ fn run(case: &Case, device: &Device) -> Option<Vec<Vec<u64>>> {
 fn differing(case: &Case, handles: [&Device; 2]) -> usize {
     let Some(got) = run(case, handles[1]) else { return 0 };
     let expected = run(case, handles[0]).unwrap();
+    let lengths = [&got, &expected].map(|all| all.iter().map(Vec::len).collect::<Vec<_>>());
+    assert_eq!(lengths[0], lengths[1], "{}", handles[1].name());
     got.iter().flatten().zip(expected.iter().flatten()).filter(|(got, expected)| got != expected).count()
 }
 
@@ -178,6 +180,7 @@ fn is_total<T: Float>(op: &Operation, device: &Device) {
         _ => words(&expected.into()),
     };
     let got = words(&got);
+    assert_eq!(got.len(), expected.len(), "{}", op.name);
     for (i, (got, expected)) in got.iter().zip(&expected).enumerate() {
         let args: Vec<T> = operands.iter().map(|list| list[i]).collect();
         assert!(
@@ -254,6 +257,7 @@ fn over_shapes<T: Float>(device: &Device, shapes: &[[usize; 2]]) -> Vec<&'static
         let [expected, got, plain] = handles.each_ref().map(of);
         for (((name, expected), (_, got)), (_, plain)) in expected.iter().zip(&got).zip(&plain) {
             let (expected, got) = (words(expected), words(got));
+            assert_eq!(expected.len(), got.len(), "{name}");
             let differ = expected.iter().zip(&got).filter(|(a, b)| a != b).count();
             assert_eq!(differ, 0, "{name} of {} [{rows}, {columns}] on {}", T::DTYPE, device.name());
             *effects.entry(*name).or_insert(0) += usize::from(words(plain) != expected);

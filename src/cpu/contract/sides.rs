@@ -16,7 +16,7 @@ const SQUARE: usize = 8;
 pub(super) trait Number: Pod + Send + Sync + Default {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
-    /// Makes sums results.
+    /// Turns finished sums into results: in total mode any NaN becomes the one NaN.
     fn finish(_sums: &mut [Self]) {}
 }
 

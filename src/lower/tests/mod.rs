@@ -2,10 +2,10 @@
 
 use super::{Command, Commands, Cuts, lower};
 use crate::dtype::DType;
-use crate::ir::{Bounds, Destination, Schedule, Storage};
+use crate::ir::{Destination, Schedule, Storage};
 use crate::layout::{Layout, Shape};
 use crate::plan::{LANES, MOST_ELEMENTS, Origin};
-use crate::wgsl::GPU;
+use crate::wgsl::{BOUNDS, GPU};
 use crate::{AnyExpr, AnyTensor, Device, ReduceOptions};
 
 const GIB: usize = 1 << 30;
@@ -21,16 +21,6 @@ fn tensor(dtype: DType, shape: &[usize]) -> AnyTensor {
     let storage = Storage::new(device.backend().unwrap(), layout.count(), ());
     AnyTensor::new(device, storage, dtype, layout)
 }
-
-const BOUNDS: Bounds = Bounds {
-    operands: 7,
-    row: 1,
-    longest_row: 4096,
-    shared: 64,
-    whole: u64::MAX,
-    by_key: false,
-    total: false,
-};
 
 fn schedule(expr: &AnyExpr, shape: &Shape) -> Schedule {
     Schedule::new(&[expr.node().unwrap()], shape, BOUNDS).unwrap()

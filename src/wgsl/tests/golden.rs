@@ -36,6 +36,17 @@ pub(crate) const GPU: Target = Target {
     shared: 16384,
 };
 
+/// What schedules for it need to know.
+pub(crate) const BOUNDS: Bounds = Bounds {
+    operands: 7,
+    row: 1,
+    longest_row: 4096,
+    shared: 64,
+    whole: u64::MAX,
+    by_key: false,
+    total: false,
+};
+
 /// A kernel as it is launched, and the bytes of each tensor that it stores.
 pub(super) struct Launched {
     pub plan: Plan,
@@ -120,15 +131,7 @@ pub(super) fn scheduled(expr: &AnyExpr) -> Schedule {
 
 fn scheduled_for(expr: &AnyExpr, total: bool) -> Schedule {
     let node = expr.node().unwrap();
-    let bounds = Bounds {
-        operands: usize::MAX,
-        row: 1,
-        longest_row: 4096,
-        shared: 64,
-        whole: u64::MAX,
-        by_key: false,
-        total,
-    };
+    let bounds = Bounds { operands: usize::MAX, total, ..BOUNDS };
     Schedule::new(&[node], &node.shape, bounds).unwrap()
 }
 

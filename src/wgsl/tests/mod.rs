@@ -10,4 +10,4 @@ mod portable;
 mod real;
 mod stages;
 
-pub(crate) use golden::GPU;
+pub(crate) use golden::{BOUNDS, GPU};

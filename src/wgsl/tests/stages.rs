@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use super::golden::{GPU, scheduled};
-use crate::ir::{Bounds, Destination, Schedule};
+use super::golden::{BOUNDS, GPU, scheduled};
+use crate::ir::{Destination, Schedule};
 use crate::lower::{Commands, Cuts, lower};
 use crate::wgsl::emit;
 use crate::{AnyExpr, Device, Expr, Tensor};
@@ -54,16 +54,7 @@ fn blocks() -> Vec<(&'static str, String)> {
     let form = |commands: &Commands| commands.dispatches[0].pass.clone().unwrap() + "\n";
     let long = zeros([16, 100_000]).softmax(1);
     let node = long.untyped().node().unwrap();
-    let bounds = Bounds {
-        operands: 7,
-        row: 1,
-        longest_row: 4096,
-        shared: 64,
-        whole: u64::MAX,
-        by_key: false,
-        total: false,
-    };
-    let several = Schedule::new(&[node], &node.shape, bounds).unwrap();
+    let several = Schedule::new(&[node], &node.shape, BOUNDS).unwrap();
     let titles = several.all().enumerate().map(|(number, stage)| {
         let text = stage.describe(0);
         format!("stage {number}: {}\n", text.lines().next().unwrap())
