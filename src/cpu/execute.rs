@@ -12,7 +12,8 @@ use super::memory::HostMemory;
 use super::{contract, eval, fold, join, rows, scan, segments, sort};
 use crate::error::{Error, ErrorKind, Result, bail, line};
 use crate::ir::{
-    Backend, Destination, Input, Join, Program, ProgramKind, Results, Schedule, Source, Stage, Storage,
+    AxisOp, Backend, Destination, Input, Join, Program, ProgramKind, Results, Schedule, Source, Stage,
+    Storage,
 };
 use crate::layout::Layout;
 
@@ -171,14 +172,18 @@ impl Execution<'_> {
             (Target::New(mut outs), _) => match (&program.kind, outs.as_mut_slice()) {
                 (ProgramKind::Map, [out]) => eval::eval(program, &from, out),
                 (ProgramKind::Map, _) => eval::several(program, &from, outs.into_vec()),
-                (ProgramKind::Reduce(reduce), _) => fold::fold(program, reduce, &from, outs.into_vec()),
                 (ProgramKind::RowFused(_), [out]) => rows::rows(program, &from, out),
-                (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
-                (ProgramKind::Contract { .. }, [out]) => {
+                (ProgramKind::Axis(AxisOp::Reduce(own), _), _) => {
+                    fold::fold(program, own, &from, outs.into_vec())
+                }
+                (ProgramKind::Axis(AxisOp::Scan(own), _), [out]) => scan::scan(program, own, &from, out),
+                (ProgramKind::Axis(AxisOp::Contract(_), _), [out]) => {
                     contract::contract(program, self.device.math(), &from, out)
                 }
-                (ProgramKind::Sort(sort, key), [out]) => sort::sort(program, *sort, *key, &from, out),
-                (ProgramKind::Segments(own, key), [out]) => {
+                (ProgramKind::Axis(AxisOp::Sort(own), key), [out]) => {
+                    sort::sort(program, *own, *key, &from, out)
+                }
+                (ProgramKind::Axis(AxisOp::Segments(own), key), [out]) => {
                     segments::segments(program, *own, *key, &from, out)
                 }
                 (kind, _) => bail!(Kernel, "several results of {kind:?}"),
@@ -241,9 +246,9 @@ impl Execution<'_> {
     fn results(&self, program: &Program) -> Result<Results> {
         // Operands of reductions are computed once for all results, and so are a loop's iterations.
         let is_once = match program.kind {
-            ProgramKind::Reduce(_) => true,
+            ProgramKind::Axis(AxisOp::Reduce(_), _) => true,
             ProgramKind::Map | ProgramKind::RowFused(_) => program.turns() > 0,
-            _ => false,
+            ProgramKind::Axis(..) => false,
         };
         if program.results.len() > 1 && !is_once {
             return program.each(|one| self.result(one));

@@ -1,6 +1,6 @@
 //! Explanations of the CPU path.
 
-use crate::ir::{BLOCK, Explanation, ProgramKind, Stage};
+use crate::ir::{AxisOp, BLOCK, Explanation, ProgramKind, Stage};
 
 /// The explanation of a stage, in words.
 pub(super) fn explanation(stage: &Stage) -> Explanation {
@@ -11,11 +11,13 @@ pub(super) fn explanation(stage: &Stage) -> Explanation {
     let reduced = match &program.kind {
         ProgramKind::Map => String::new(),
         ProgramKind::RowFused(_) => ", rows one after the other, each to its end".into(),
-        ProgramKind::Scan(scan) => format!(", {} in groups", scan.name()),
-        ProgramKind::Sort(..) => ", radix sort of rows, of long ones by the highest digit first".into(),
-        ProgramKind::Segments(..) => ", moved by key and reduced side by side".into(),
-        ProgramKind::Contract { .. } => ", product of packed panels".into(),
-        ProgramKind::Reduce(reduce) => {
+        ProgramKind::Axis(op @ AxisOp::Scan(_), _) => format!(", {} in groups", op.name()),
+        ProgramKind::Axis(AxisOp::Sort(_), _) => {
+            ", radix sort of rows, of long ones by the highest digit first".into()
+        }
+        ProgramKind::Axis(AxisOp::Segments(_), _) => ", moved by key and reduced side by side".into(),
+        ProgramKind::Axis(AxisOp::Contract(_), _) => ", product of packed panels".into(),
+        ProgramKind::Axis(AxisOp::Reduce(reduce), _) => {
             let mut rounds = 1;
             let mut count = reduce.count(&program.shape);
             while count > BLOCK {

@@ -13,7 +13,7 @@ use super::memory::HostMemory;
 use super::threads::{self, Strip, Work};
 use super::{eval, fold, reorder};
 use crate::error::{Result, bail};
-use crate::ir::{Input, Program, ProgramKind, Source};
+use crate::ir::{Input, Program, Source};
 use crate::layout::Layout;
 
 /// Elements that a tile computes.
@@ -125,7 +125,7 @@ impl Job<'_> {
 
 /// Reduces all rows, and computes the steps that follow.
 fn after_reduction(program: &Program, plain: &Program, from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
-    let ProgramKind::Reduce(reduce) = &plain.kind else { bail!(Kernel, "a program that does not reduce") };
+    let Some(reduce) = plain.kind.reduce() else { bail!(Kernel, "a program that does not reduce") };
     let bytes = plain.byte_size(0)?;
     let mut held = plain.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<Vec<_>>>()?;
     let source = |input: &Input| {

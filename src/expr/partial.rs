@@ -8,7 +8,7 @@ use super::both::built;
 use super::reduce::{Part, Ranges, ReduceOptions};
 use super::reductions::Reduction;
 use crate::error::{Result, bail};
-use crate::ir::{BLOCK, Node, ReduceAxes, ReduceOp};
+use crate::ir::{AxisOp, BLOCK, Node, ReduceAxes, ReduceOp};
 use crate::layout::Layout;
 
 impl AnyExpr {
@@ -151,7 +151,7 @@ impl Ranges {
         };
         let reduced = |node: Arc<Node>, axis: usize| match node.shape[axis] {
             1 => self.alone(op, &node),
-            _ => Node::reduce(ReduceAxes { op, axes: axis..axis + 1 }, &node),
+            _ => Node::along(AxisOp::Reduce(ReduceAxes { op, axes: axis..axis + 1 }), &[&node]),
         };
         let mut all: Vec<Arc<Node>> = Vec::new();
         if whole > 0 || count == 0 {

@@ -9,7 +9,7 @@ use super::both::on_both;
 use super::{AnyExpr, Expr, IntoExpr, ReduceOptions};
 use crate::dtype::{DType, Element, Kind, Numeric};
 use crate::error::{Result, bail};
-use crate::ir::{LONGEST_PRODUCT, Node, Op, Scalar};
+use crate::ir::{AxisOp, Contract, LONGEST_PRODUCT, Node, Op, Scalar};
 use crate::layout::{AxisIndex, Layout, Shape};
 
 /// The label of an axis: a letter of an equation, or a number.
@@ -81,7 +81,7 @@ impl Call {
             return Ok(left.op(Op::Mul, right).reduce("sum", [-1], ReduceOptions::default()));
         }
         if n <= LONGEST_PRODUCT {
-            let sums = Node::contract(axis, [left.node()?, right.node()?])?;
+            let sums = Node::along(AxisOp::Contract(Contract { axis }), &[left.node()?, right.node()?])?;
             return Ok(AnyExpr::new(Ok(sums)).squeeze(-1));
         }
         let whole = n - n % LONGEST_PRODUCT;

@@ -10,7 +10,7 @@ use super::AnyExpr;
 use super::axes::Axes;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::ir::{Node, Op, ReduceAxes, ReduceOp, ScanAxis};
+use crate::ir::{AxisOp, Node, Op, ReduceAxes, ReduceOp, ScanAxis};
 use crate::layout::{Layout, Shape};
 
 /// Options of a reduction beside its axes. An option that a reduction lacks changes nothing.
@@ -213,13 +213,12 @@ impl Ranges {
                 order.iter().enumerate().for_each(|(i, &axis)| back[axis] = i as isize);
                 let node = node.view(&|layout| layout.permute(&there))?;
                 let axes = last.start - others.len()..last.end;
-                let node = Node::reduce(ReduceAxes { op, axes }, &node)?;
+                let node = Node::along(AxisOp::Reduce(ReduceAxes { op, axes }), &[&node])?;
                 node.view(&|layout| layout.permute(&back))
             }
-            _ => runs
-                .into_iter()
-                .rev()
-                .try_fold(node.clone(), |node, axes| Node::reduce(ReduceAxes { op, axes }, &node)),
+            _ => runs.into_iter().rev().try_fold(node.clone(), |node, axes| {
+                Node::along(AxisOp::Reduce(ReduceAxes { op, axes }), &[&node])
+            }),
         }
     }
 
@@ -265,7 +264,7 @@ impl Ranges {
                     true => node.view(&|layout| layout.flip(axis as isize)),
                     false => Ok(node.clone()),
                 };
-                turned(&Node::scan(ScanAxis { op, axis, exclusive }, &turned(node)?))
+                turned(&Node::along(AxisOp::Scan(ScanAxis { op, axis, exclusive }), &[&turned(node)?])?)
             }
         }
     }

@@ -5,7 +5,7 @@ use super::both::on_both;
 use super::{AnyExpr, Expr, Outside, ReduceOptions};
 use crate::dtype::{DType, Element, Integer, Kind};
 use crate::error::{Result, bail};
-use crate::ir::{ByKey, Gives, Node, Op, Segments, Sort};
+use crate::ir::{AxisOp, ByKey, Gives, Node, Op, Segments, Sort};
 use crate::layout::{AxisIndex, Layout, Shape};
 
 /// What a sort by few bits moves. Others have 32 bits and one axis.
@@ -48,11 +48,14 @@ impl AnyExpr {
             Payload::Indices if count < 2 => return self.cast(DType::U32).of_constant(0, shape),
             Payload::Keys if count < 2 => return Ok(self.clone()),
             Payload::Others(others) if count < 2 => return Ok(others.clone()),
-            Payload::Indices => Node::sort(sort(Gives::Indices), self.node()?),
-            Payload::Keys => Node::sort(sort(Gives::Values), self.node()?),
-            Payload::Others(others) => Node::moved(sort(Gives::Moved), self.node()?, others.node()?),
+            Payload::Indices => Node::along(AxisOp::Sort(sort(Gives::Indices)), &[self.node()?]),
+            Payload::Keys => Node::along(AxisOp::Sort(sort(Gives::Values)), &[self.node()?]),
+            Payload::Others(others) => Node::along(
+                AxisOp::Sort(sort(Gives::Moved)),
+                &[&others.node()?.stored(), &self.node()?.stored()],
+            ),
         };
-        Ok(AnyExpr::new(Ok(node)))
+        Ok(AnyExpr::new(node))
     }
 
     /// The row-major numbers of true elements, or other elements at these places: at most the first `most`. Past the
@@ -175,7 +178,7 @@ impl AnyExpr {
     /// A result for each key of rows of elements. The last operand is a column of keys.
     pub(crate) fn by_key(segments: Segments, operands: &[&AnyExpr]) -> Result<AnyExpr> {
         let nodes = operands.iter().map(|own| own.node()).collect::<Result<Vec<_>>>()?;
-        Ok(AnyExpr::new(Ok(Node::segments(segments, &nodes))))
+        Ok(AnyExpr::new(Node::along(AxisOp::Segments(segments), &nodes)))
     }
 
     fn counted(&self, count: usize) -> Result<AnyExpr> {

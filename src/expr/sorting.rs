@@ -6,7 +6,7 @@ use super::both::on_both;
 use super::{AnyExpr, Expr, Outside};
 use crate::dtype::{DType, Element, Float, Kind};
 use crate::error::{Result, bail};
-use crate::ir::{Gives, Node, Op, Scalar, Sort};
+use crate::ir::{AxisOp, Gives, Node, Op, Scalar, Sort};
 use crate::layout::{AxisIndex, Layout, Shape};
 use std::ops::Range;
 
@@ -101,8 +101,8 @@ impl<'a> Axis<'a> {
         let keys = turned(&keys);
         let places = [places.start as u32, places.end as u32];
         let gives = if gives_index { Gives::Indices } else { Gives::Values };
-        let node = Node::sort(Sort { gives, descending, bits, places }, keys.node()?);
-        let sorted = turned(&AnyExpr::new(Ok(node)));
+        let node = Node::along(AxisOp::Sort(Sort { gives, descending, bits, places }), &[keys.node()?]);
+        let sorted = turned(&AnyExpr::new(node));
         Ok(match added {
             _ if gives_index => sorted,
             Some(added) => {

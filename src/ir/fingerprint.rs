@@ -99,7 +99,7 @@ impl Fingerprint {
                 NodeKind::Leaf { .. } => return None,
                 NodeKind::Body(Body::Loop(own), _) if own.steps.len() > MOST => return None,
                 kind => {
-                    leaves.reduces |= kind.of_program().is_some() || kind.is_apart();
+                    leaves.reduces |= matches!(kind, NodeKind::Axis(_) | NodeKind::Join(_));
                     words.push(head(Tag::Other, node.args.len()));
                     kind.hash_into(&mut words);
                     // How work is cut depends on the number of iterations.
@@ -129,11 +129,8 @@ impl NodeKind {
         match self {
             NodeKind::Op(op) => op.hash(words),
             NodeKind::Body(body, result) => (body, result).hash(words),
-            NodeKind::Join(axis) | NodeKind::Contract(axis) => axis.hash(words),
-            NodeKind::Reduce(own) => own.hash(words),
-            NodeKind::Scan(own) => own.hash(words),
-            NodeKind::Sort(own) => own.hash(words),
-            NodeKind::Segments(own) => own.hash(words),
+            NodeKind::Join(axis) => axis.hash(words),
+            NodeKind::Axis(kind) => kind.hash(words),
             NodeKind::Leaf { .. } | NodeKind::View(_) | NodeKind::Lookup | NodeKind::Shared => {}
         }
     }

@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use super::builder::ProgramBuilder;
-use super::node::LoopTable;
+use super::node::{LoopTable, together};
 use super::small_map::SmallMap;
-use super::{Extent, Input, Node, NodeKind, Op, Program, ProgramKind, Source, Step, Value};
+use super::{Extent, Input, Node, NodeKind, Op, Operands, Program, ProgramKind, Source, Step, Value};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
@@ -77,67 +77,33 @@ impl Program {
         Self::of(&[root], shape, &Known::default())
     }
 
-    /// The same for several results, with some known nodes. Unknown roots that are reductions all reduce the same axes
-    /// of one shape, and have the requested shape.
+    /// The same for several results, with some known nodes. Unknown roots along axes are all of one operation, over one
+    /// shape, and have the requested shape.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
-        if let [root] = roots
-            && !known.contains_key(&Arc::as_ptr(root))
-        {
-            match root.kind {
-                NodeKind::Contract(axis) => return Self::contraction(root, axis, shape, known),
-                NodeKind::Sort(sort) => {
-                    return Self::by_key(root, known, &|key| ProgramKind::Sort(sort, key));
-                }
-                NodeKind::Segments(own) => {
-                    return Self::by_key(root, known, &|key| ProgramKind::Segments(own, key));
-                }
-                _ => {}
-            }
-        }
-        let kind = |root: &&Arc<Node>| match known.contains_key(&Arc::as_ptr(root)) {
-            true => None,
-            false => root.kind.of_program(),
+        let op = |root: &Arc<Node>| match &root.kind {
+            NodeKind::Axis(op) if !known.contains_key(&Arc::as_ptr(root)) => Some(op.clone()),
+            _ => None,
         };
-        let Some(first) = roots.iter().find_map(kind) else { return Self::elements(roots, shape, known) };
-        let operands: SmallVec<[&Arc<Node>; 1]> = roots.iter().filter_map(|root| root.args.first()).collect();
-        let over = &operands[0].shape;
-        let alike = |root: &&Arc<Node>| kind(root).as_ref() == Some(&first) && root.shape == *shape;
-        if !roots.iter().all(alike) || operands.iter().any(|operand| operand.shape != *over) {
-            bail!(Kernel, "a {} beside what is no such reduction", roots[0].name());
+        let Some(own) = roots.iter().find_map(|root| op(root)) else {
+            let (all, results) = Self::values(roots, shape, known)?;
+            return Ok(all.finish(shape.clone(), roots[0].dtype, results));
+        };
+        let operands: SmallVec<[&Arc<Node>; 2]> = roots.iter().flat_map(|root| &root.args).collect();
+        let (first, over) = (roots[0], together(&operands)?);
+        let alike = |root: &&Arc<Node>| op(root).as_ref() == Some(&own) && root.shape == *shape;
+        let is_one = roots.len() == 1 || operands.iter().all(|operand| operand.shape == over);
+        if !roots.iter().all(alike) || !is_one {
+            bail!(Kernel, "a {} of {} beside others, where {shape} is asked for", first.name(), first.shape);
         }
-        Ok(Self::elements(&operands, over, known)?.of_kind(first))
-    }
-
-    /// The program of a contraction. Its result is the product of two values, each of which changes along its own axes.
-    fn contraction(root: &Arc<Node>, axis: usize, shape: &Shape, known: &Known) -> Result<Program> {
-        let operands: SmallVec<[&Arc<Node>; 2]> = root.args.iter().collect();
-        if root.shape != *shape {
-            bail!(Kernel, "a product of {} where {shape} is asked for", root.shape);
+        let (mut all, mut values) = Self::values(&operands, &over, known)?;
+        let mut beside = None;
+        if own.operands() == Operands::Factors {
+            let factors = std::mem::take(&mut values).into_iter().collect();
+            values.push(all.steps.once(Step::new(Op::Mul, first.dtype, first.dtype, factors)));
+        } else if first.args.len() > 1 {
+            beside = values.pop();
         }
-        let over = crate::layout::walked(&operands.iter().map(|own| own.shape.clone()).collect::<Vec<_>>())?;
-        let (mut all, factors) = Self::values(&operands, &over, known)?;
-        let product =
-            all.steps.once(Step::new(Op::Mul, root.dtype, root.dtype, factors.into_iter().collect()));
-        Ok(all.finish(over, root.dtype, smallvec![product]).of_kind(ProgramKind::Contract { axis, product }))
-    }
-
-    /// The program of a node whose second operand, if it has one, is a key.
-    fn by_key(
-        root: &Arc<Node>,
-        known: &Known,
-        kind: &dyn Fn(Option<Value>) -> ProgramKind,
-    ) -> Result<Program> {
-        let operands: SmallVec<[&Arc<Node>; 2]> = root.args.iter().collect();
-        let over = &operands[0].shape;
-        let (all, mut values) = Self::values(&operands, over, known)?;
-        let key = if values.len() > 1 { values.pop() } else { None };
-        Ok(all.finish(over.clone(), root.dtype, values).of_kind(kind(key)))
-    }
-
-    /// The same for roots that are no reductions.
-    fn elements(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
-        let (all, results) = Self::values(roots, shape, known)?;
-        Ok(all.finish(shape.clone(), roots[0].dtype, results))
+        Ok(all.finish(over, first.dtype, values).of_kind(ProgramKind::Axis(own, beside)))
     }
 
     /// The values of some roots over a shape, in an unfinished program.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::answers::{Explanation, HostBytes, Memory, Outcome, PIECE, Reading, Times};
-use super::{Body, Kept, Math, Op, ReduceAxes, ReduceOp, ScanAxis, Segments, Sort, Step, Value};
+use super::{AxisOp, Body, Kept, Math, Op, ReduceOp, Step, Value};
 use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
 use crate::layout::{Layout, Shape};
@@ -87,18 +87,8 @@ pub(crate) enum NodeKind {
     Lookup,
     /// Its operands, side by side along an axis.
     Join(usize),
-    /// Its operand, reduced along some axes.
-    Reduce(ReduceAxes),
-    /// Its operand, scanned along an axis.
-    Scan(ScanAxis),
-    /// The products of its two operands, which broadcast, added up along an axis.
-    Contract(usize),
-    /// Its first operand sorted along the last axis. Elements have 32 or 64 bits or are truth values. A second operand
-    /// is the key by which the first is moved.
-    Sort(Sort),
-    /// The rows of its first operand, a matrix, by the keys of the last one, a column of 32-bit words. For counts both
-    /// are one.
-    Segments(Segments),
+    /// An operation along axes of its operands, which broadcast to one shape.
+    Axis(AxisOp),
     /// Its operand, computed once and stored.
     Shared,
 }
@@ -161,20 +151,11 @@ pub(crate) struct RowReduction {
 pub(crate) enum ProgramKind {
     /// Each value is stored.
     Map,
-    /// Each value is reduced along the same axes.
-    Reduce(ReduceAxes),
     /// Each value is stored, and steps read the results of reductions of a row.
     RowFused(RowFused),
-    /// Each value is scanned.
-    Scan(ScanAxis),
-    /// A product of two values is added up along an axis, in the order of [`CHUNK`](super::CHUNK). The result is the
-    /// sum, which is the product itself in the list of results; or steps after it, which read the sum as
-    /// [`Source::Row`].
-    Contract { axis: usize, product: Value },
-    /// The one value is sorted along the last axis, by itself or by a key.
-    Sort(Sort, Option<Value>),
-    /// The rows of the one value are reduced by a key, or keys are counted ([`NodeKind::Segments`]).
-    Segments(Segments, Option<Value>),
+    /// An operation along axes of each value; and a value that it reads beside them: the key of a sort or of segments, or the
+    /// product to add up, if steps after it read the sums as [`Source::Row`].
+    Axis(AxisOp, Option<Value>),
 }
 
 /// A flat expression. Equal leaves and equal steps appear once.

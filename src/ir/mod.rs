@@ -8,10 +8,12 @@
 //! nodes ([`flatten`], [`rows`]), and programs in [`total`] mode; and a schedule's [`stage`].
 
 mod answers;
+mod axis_op;
 mod body;
 mod builder;
 mod callee;
 mod constant;
+mod contract;
 mod fingerprint;
 mod flatten;
 mod graph;
@@ -25,7 +27,6 @@ mod program;
 mod reduce;
 mod rows;
 mod scalar;
-mod segments;
 mod small_map;
 mod sort;
 mod stage;
@@ -39,11 +40,13 @@ mod written;
 
 pub(crate) use answers::{Explanation, HostBytes, Outcome, PIECE, Reading, Times};
 pub use answers::{KernelTime, Memory};
+pub(crate) use axis_op::{AxisOp, ByKey, Contract, Operands, ReduceAxes, ScanAxis, Segments};
 pub(crate) use body::{Body, Loop, Step, needed, numbered};
 pub(crate) use builder::{ProgramBuilder, Steps};
 pub use callee::AnyFunction;
 pub(crate) use callee::{Inner, Run, list};
 pub(crate) use constant::Constant;
+pub(crate) use contract::Product;
 pub(crate) use flatten::Known;
 pub(crate) use graph::{
     Backend, BindingRange, Bounds, Destination, Extent, Fingerprint, Input, Join, Leaves, Node, NodeKind,
@@ -53,16 +56,12 @@ pub(crate) use kept::Kept;
 pub(crate) use node::LoopTable;
 pub use op::Math;
 pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op, is_costly};
-pub(crate) use parts::Product;
 pub(crate) use plans::Plans;
 pub(crate) use program::{Frame, MOST_TURNS};
-pub(crate) use reduce::{
-    ACCUMULATORS, BLOCK, CHUNK, GROUP, LONGEST_PRODUCT, ReduceAxes, ReduceOp, ScanAxis, for_each_reduce_op,
-};
+pub(crate) use reduce::{ACCUMULATORS, BLOCK, CHUNK, GROUP, LONGEST_PRODUCT, ReduceOp, for_each_reduce_op};
 pub(crate) use rows::{Joined, Levels};
 pub use scalar::Scalar;
 pub(crate) use scalar::limits;
-pub(crate) use segments::{ByKey, Segments};
 pub(crate) use sort::{Gives, KeyKind, Sort};
 pub(crate) use typing::{operand_type, result_type, takes_no};
 pub(crate) use value::{ByValue, Value};

@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{
-    Backend, Body, Kept, Loop, Node, NodeKind, Op, ProgramKind, ReduceAxes, ScanAxis, Segments, Sort, Source,
-    Step, Value,
-};
+use super::{AxisOp, Backend, Body, Kept, Loop, Node, NodeKind, Op, Operands, Source, Step, Value};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
@@ -47,31 +44,22 @@ impl NodeKind {
         matches!(self, NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..))
     }
 
-    /// The kind of its program, if that is not a map.
-    pub(crate) fn of_program(&self) -> Option<ProgramKind> {
+    /// The operation along axes, if one program may hold it with the steps of its operand, and with other results.
+    pub(crate) fn reads_once(&self) -> Option<&AxisOp> {
         match self {
-            NodeKind::Reduce(reduce) => Some(ProgramKind::Reduce(reduce.clone())),
-            NodeKind::Scan(scan) => Some(ProgramKind::Scan(*scan)),
-            _ => None,
-        }
-    }
-
-    /// A result for each key.
-    pub(crate) fn segments(&self) -> Option<Segments> {
-        match self {
-            NodeKind::Segments(own) => Some(*own),
+            NodeKind::Axis(op) if op.operands() == Operands::Once => Some(op),
             _ => None,
         }
     }
 
     /// Whether it needs kernels of its own, which read each element of its operands once for all results.
     pub(crate) fn is_apart(&self) -> bool {
-        matches!(self, NodeKind::Join(_) | NodeKind::Contract(_) | NodeKind::Sort(_) | NodeKind::Segments(_))
+        matches!(self, NodeKind::Join(_) | NodeKind::Axis(_)) && self.reads_once().is_none()
     }
 
     /// Whether its result is always stored.
     pub(crate) fn is_stored(&self) -> bool {
-        matches!(self, NodeKind::Shared) || self.is_apart() || self.of_program().is_some()
+        matches!(self, NodeKind::Shared | NodeKind::Join(_) | NodeKind::Axis(_))
     }
 }
 
@@ -96,6 +84,14 @@ fn devices(nodes: &[&Arc<Node>]) -> SmallVec<[Arc<dyn Backend>; 1]> {
         }
     }
     devices
+}
+
+/// The shape to which some nodes broadcast.
+pub(super) fn together(nodes: &[&Arc<Node>]) -> Result<Shape> {
+    match nodes {
+        [one] => Ok(one.shape.clone()),
+        _ => crate::layout::walked(&nodes.iter().map(|node| node.shape.clone()).collect::<Vec<_>>()),
+    }
 }
 
 impl Node {
@@ -178,41 +174,11 @@ impl Node {
         Node::of(self.dtype, self.shape.clone(), self.kind.clone(), &args.iter().collect::<Vec<_>>())
     }
 
-    /// A reduction. Its shape has length 1 along the axes, so that it broadcasts to its operand.
-    pub(crate) fn reduce(reduce: ReduceAxes, operand: &Arc<Node>) -> Result<Arc<Node>> {
-        let Some(dtype) = reduce.op.result(operand.dtype) else {
-            bail!(Kernel, "{} of {}", reduce.op.name(), operand.dtype);
-        };
-        let shape = reduce.shape(&operand.shape);
-        Ok(Node::of(dtype, shape, NodeKind::Reduce(reduce), &[operand]))
-    }
-
-    /// A scan, which has the operand's shape.
-    pub(crate) fn scan(scan: ScanAxis, operand: &Arc<Node>) -> Arc<Node> {
-        Node::of(operand.dtype, operand.shape.clone(), NodeKind::Scan(scan), &[operand])
-    }
-
-    /// The products of two operands, which broadcast, added up along an axis, which keeps length 1.
-    pub(crate) fn contract(axis: usize, operands: [&Arc<Node>; 2]) -> Result<Arc<Node>> {
-        let shape = crate::layout::walked(&operands.map(|operand| operand.shape.clone()))?.with(axis, 1);
-        Ok(Node::of(operands[0].dtype, shape, NodeKind::Contract(axis), &operands))
-    }
-
-    /// Its last axis sorted: all places, or some.
-    pub(crate) fn sort(sort: Sort, operand: &Arc<Node>) -> Arc<Node> {
-        Node::of(sort.result(operand.dtype), sort.shape(&operand.shape), NodeKind::Sort(sort), &[operand])
-    }
-
-    /// Elements of 32 bits along one axis, moved as a sort of keys moves those.
-    pub(crate) fn moved(sort: Sort, keys: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
-        let operands = [&values.stored(), &keys.stored()];
-        Node::of(values.dtype, sort.shape(&values.shape), NodeKind::Sort(sort), &operands)
-    }
-
-    /// The rows of a matrix by a column of keys, or how many there are of each key.
-    pub(crate) fn segments(segments: Segments, operands: &[&Arc<Node>]) -> Arc<Node> {
-        let (dtype, shape) = (segments.result(operands[0].dtype), segments.shape(&operands[0].shape));
-        Node::of(dtype, shape, NodeKind::Segments(segments), operands)
+    /// An operation along axes of operands, which broadcast.
+    pub(crate) fn along(op: AxisOp, operands: &[&Arc<Node>]) -> Result<Arc<Node>> {
+        let element = operands[0].dtype;
+        let Some(dtype) = op.result(element) else { bail!(Kernel, "{} of {element}", op.name()) };
+        Ok(Node::of(dtype, op.shape(&together(operands)?), NodeKind::Axis(op), operands))
     }
 
     /// Elements of a table at indices, one for each of its axes, which broadcast together.
@@ -232,7 +198,7 @@ impl Node {
     }
 
     /// The same expression, with its elements in memory when they are read.
-    fn stored(self: &Arc<Node>) -> Arc<Node> {
+    pub(crate) fn stored(self: &Arc<Node>) -> Arc<Node> {
         match self.kind {
             NodeKind::Leaf { source: Source::Tensor(_), .. } => self.clone(),
             // Coordinates and constants.
@@ -349,11 +315,7 @@ impl Node {
             NodeKind::View(_) => "view",
             NodeKind::Lookup => "lookup",
             NodeKind::Join(_) => "concat",
-            NodeKind::Reduce(reduce) => reduce.op.name(),
-            NodeKind::Scan(scan) => scan.name(),
-            NodeKind::Contract(_) => "product",
-            NodeKind::Sort(sort) => sort.name(),
-            NodeKind::Segments(segments) => segments.name(),
+            NodeKind::Axis(op) => op.name(),
             NodeKind::Shared => "shared",
         }
     }

@@ -2,88 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
-use super::{ByValue, Input, Op, Program, ProgramBuilder, ProgramKind, Source, Step, Value, needed};
+use super::{ByValue, Input, Program, ProgramBuilder, ProgramKind, Value, needed};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
-/// The factors that a program multiplies and adds up along an axis; the other axes that both or neither follow, and the
-/// axes of each factor alone. Axes of length 1 are in no list.
-pub(crate) struct Product {
-    pub factors: [Value; 2],
-    pub batch: Vec<usize>,
-    pub kept: [Vec<usize>; 2],
-    pub axis: usize,
-}
-
 impl Program {
-    /// Its factors, if it is a contraction.
-    pub(crate) fn product(&self) -> Result<Product> {
-        let ProgramKind::Contract { axis, product } = self.kind else {
-            bail!(Kernel, "a program without a contraction")
-        };
-        let Some(step) = self.step(product) else { bail!(Kernel, "a contraction without a product") };
-        let factors = [step.args[0], step.args[1]];
-        let followed = self.followed();
-        let of = |wanted: fn(bool, bool) -> bool| -> Vec<usize> {
-            let follows = |&k: &usize| wanted(followed[factors[0]][k], followed[factors[1]][k]);
-            (0..self.shape.rank()).filter(|&k| k != axis && self.shape[k] > 1).filter(follows).collect()
-        };
-        let kept = [of(|left, right| left && !right), of(|left, right| right && !left)];
-        Ok(Product { factors, batch: of(|left, right| left == right), kept, axis })
-    }
-
-    /// The steps after its sums, if it is a contraction that has some, as a program over the results. It reads the sums
-    /// as [`Source::Row`].
-    pub(crate) fn after_product(&self) -> Result<Option<Program>> {
-        match self.kind {
-            ProgramKind::Contract { product, .. } if self.results[0] != product => {
-                self.after_reductions().map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// A contraction without the steps after its sums.
-    pub(crate) fn only_product(&self) -> Result<Program> {
-        let ProgramKind::Contract { axis, product } = self.kind else {
-            bail!(Kernel, "a program without a contraction")
-        };
-        let part = self.only(&[product])?;
-        let product = part.results[0];
-        Ok(part.of_kind(ProgramKind::Contract { axis, product }))
-    }
-
-    /// A contraction with the steps of a program over its results after its sums, which are the inputs that `is_sum`
-    /// names. `None` if some input has no layout over the contraction's axes.
-    pub(crate) fn then(&self, after: &Program, is_sum: impl Fn(&Input) -> bool) -> Result<Option<Program>> {
-        let ProgramKind::Contract { axis, product } = self.kind else {
-            bail!(Kernel, "a program without a contraction")
-        };
-        let lengths: Vec<isize> = self.result_shape().iter().map(|&n| n as isize).collect();
-        let mut layouts = Vec::with_capacity(after.inputs.len());
-        for input in after.inputs.iter().filter(|input| !is_sum(input)) {
-            let Ok(layout) = input.layout.reshape(&lengths) else { return Ok(None) };
-            layouts.push(layout.broadcast_to(&self.shape)?);
-        }
-        let (mut all, mut layouts, sum_type) = (ProgramBuilder::new(), layouts.into_iter(), self.dtype);
-        let values = all.copy_all(self, |all, input| Ok(all.input(input.clone())))?;
-        let sum = Input::new(sum_type, Source::Row(0), Layout::contiguous([])?.broadcast_to(&self.shape)?);
-        let found = all.copy_all(after, |all, input| {
-            if !is_sum(input) {
-                let layout = layouts.next().unwrap_or_else(|| input.layout.clone());
-                return Ok(all.input(Input { layout, ..input.clone() }));
-            }
-            let sum = all.input(sum.clone());
-            let cast = || Step::new(Op::Cast, sum_type, input.dtype, smallvec![sum]);
-            Ok(if input.dtype == sum_type { sum } else { all.steps.once(cast()) })
-        })?;
-        let results = after.results.iter().map(|&result| found[result]).collect();
-        let kind = ProgramKind::Contract { axis, product: values[product] };
-        Ok(Some(all.finish(self.shape.clone(), after.dtype, results).of_kind(kind)))
-    }
-
     /// Evaluates a program for each result.
     pub(crate) fn each<T, All: FromIterator<T>>(
         &self,
@@ -113,8 +38,16 @@ impl Program {
 
     /// The same program with some known values.
     pub(crate) fn with_known(&self, known: &BTreeMap<Value, Input>) -> Result<Program> {
-        let rest = self.extract(&self.results, self.shape.clone(), known, |layout| Ok(layout.clone()))?;
-        Ok(rest.of_kind(self.kind.clone()))
+        let mut values = self.results.clone();
+        let mut kind = self.kind.clone();
+        if let ProgramKind::Axis(_, Some(beside)) = kind {
+            values.push(beside);
+        }
+        let mut rest = self.extract(&values, self.shape.clone(), known, |layout| Ok(layout.clone()))?;
+        if let ProgramKind::Axis(_, beside @ Some(_)) = &mut kind {
+            *beside = rest.results.pop();
+        }
+        Ok(rest.of_kind(kind))
     }
 
     /// The program of some values over another shape, with new numbers for its inputs and steps. Each of `known`

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    Body, Input, Kept, Loop, Program, ProgramKind, ReduceAxes, ReduceOp, RowFused, Source, Step, Storage,
-    Value, numbered,
+    AxisOp, Body, Input, Kept, Loop, Program, ProgramKind, ReduceAxes, ReduceOp, RowFused, Source, Step,
+    Storage, Value, numbered,
 };
 use crate::dtype::DType;
 use crate::error::Result;
@@ -58,6 +58,21 @@ impl Input {
     }
 }
 
+impl ProgramKind {
+    /// An operation on values alone.
+    pub(crate) fn of(op: AxisOp) -> ProgramKind {
+        ProgramKind::Axis(op, None)
+    }
+
+    /// The reduction of each value, if that is its kind.
+    pub(crate) fn reduce(&self) -> Option<&ReduceAxes> {
+        match self {
+            ProgramKind::Axis(AxisOp::Reduce(own), _) => Some(own),
+            _ => None,
+        }
+    }
+}
+
 impl Program {
     /// A map: steps over inputs, with each result stored.
     pub(crate) fn of_steps(
@@ -102,18 +117,15 @@ impl Program {
     /// The shape of each stored result.
     pub(crate) fn result_shape(&self) -> Cow<'_, Shape> {
         match (&self.kind, self.frame()) {
-            (ProgramKind::Sort(sort, _), _) => Cow::Owned(sort.shape(&self.shape)),
-            (ProgramKind::Segments(own, _), _) => Cow::Owned(own.shape(&self.shape)),
-            (ProgramKind::RowFused(RowFused { kept: false, .. }), _) | (_, None) => {
-                Cow::Borrowed(&self.shape)
-            }
-            (_, Some(frame)) => Cow::Owned(frame.kept()),
+            (ProgramKind::Axis(op, _), _) => Cow::Owned(op.shape(&self.shape)),
+            (ProgramKind::RowFused(RowFused { kept: true, .. }), Some(frame)) => Cow::Owned(frame.kept()),
+            _ => Cow::Borrowed(&self.shape),
         }
     }
 
     /// Whether results are scanned.
     pub(crate) fn is_scan(&self) -> bool {
-        matches!(self.kind, ProgramKind::Scan(_))
+        matches!(self.kind, ProgramKind::Axis(AxisOp::Scan(_), _))
     }
 
     /// The bytes that a result takes.
@@ -124,10 +136,7 @@ impl Program {
     /// The type of a result.
     pub(crate) fn result_type(&self, i: usize) -> DType {
         match self.kind {
-            ProgramKind::Reduce(_)
-            | ProgramKind::Scan(_)
-            | ProgramKind::Sort(..)
-            | ProgramKind::Segments(..) => self.dtype,
+            ProgramKind::Axis(..) => self.dtype,
             _ => self.dtype_of(self.results[i]),
         }
     }
@@ -141,9 +150,7 @@ impl Program {
     pub(crate) fn of_kind(mut self, kind: ProgramKind) -> Program {
         let element = self.element_type();
         self.dtype = match &kind {
-            ProgramKind::Reduce(reduce) => reduce.op.result(element).unwrap_or(element),
-            ProgramKind::Sort(sort, _) => sort.result(element),
-            ProgramKind::Segments(own, _) => own.result(element),
+            ProgramKind::Axis(op, _) => op.result(element).unwrap_or(element),
             _ => element,
         };
         self.kind = kind;
@@ -152,7 +159,7 @@ impl Program {
 
     /// The same, reduced along axes.
     pub(crate) fn reduced(self, op: ReduceOp, axes: Range<usize>) -> Program {
-        self.of_kind(ProgramKind::Reduce(ReduceAxes { op, axes }))
+        self.of_kind(ProgramKind::of(AxisOp::Reduce(ReduceAxes { op, axes })))
     }
 
     /// The reductions inside of the program, if it is row-fused.
@@ -229,7 +236,7 @@ impl Program {
 
     /// Whether it adds up products along an axis.
     pub(crate) fn is_contraction(&self) -> bool {
-        matches!(self.kind, ProgramKind::Contract { .. })
+        matches!(self.kind, ProgramKind::Axis(AxisOp::Contract(_), _))
     }
 
     /// Elements that a kernel counts: of a contraction, its results.
@@ -253,7 +260,7 @@ impl Program {
         let own = (self.tensors_read().count() + reduced) as u64;
         // Steps after a contraction run once for each sum.
         let before = match self.kind {
-            ProgramKind::Contract { product, .. } => Some(self.needed(&[product], |_| false)),
+            ProgramKind::Axis(AxisOp::Contract(_), Some(product)) => Some(self.needed(&[product], |_| false)),
             _ => None,
         };
         let is_before = |value: Value| before.as_ref().is_none_or(|before| before[value]);
@@ -334,15 +341,19 @@ impl Program {
         self.kind == ProgramKind::Map
     }
 
-    /// The rows of a program that reduces or scans.
+    /// The axes along which elements meet.
+    pub(crate) fn axes(&self) -> Option<Range<usize>> {
+        match &self.kind {
+            ProgramKind::Map => None,
+            ProgramKind::RowFused(rows) => Some(rows.axes.clone()),
+            ProgramKind::Axis(op, _) => Some(op.axes(self.shape.rank())),
+        }
+    }
+
+    /// The rows of a program that reduces.
     pub(crate) fn frame(&self) -> Option<Frame> {
-        let axes = match &self.kind {
-            ProgramKind::Reduce(reduce) => reduce.axes.clone(),
-            ProgramKind::RowFused(rows) => rows.axes.clone(),
-            ProgramKind::Contract { axis, .. } => *axis..*axis + 1,
-            ProgramKind::Map | ProgramKind::Scan(_) => return None,
-            ProgramKind::Sort(..) | ProgramKind::Segments(..) => return None,
-        };
+        let reduces = !matches!(&self.kind, ProgramKind::Axis(op, _) if !op.reduces());
+        let axes = self.axes().filter(|_| reduces)?;
         Some(Frame { shape: self.shape.clone(), axes })
     }
 }

@@ -7,14 +7,11 @@
 //! range, and `{T}` is the type that computes. The form of a reduction to an index says whether `b` replaces `a`; if
 //! neither wins, the lesser index stays. `expr/reductions.rs` composes other reductions from these.
 //!
-//! [`ReduceAxes`] states the order of float sums and products. Minima, maxima, booleans and integers have none.
-
-use std::ops::Range;
+//! [`ReduceAxes`](super::ReduceAxes) states the order of float sums and products. Minima, maxima, booleans and integers have none.
 
 use super::op::kind;
 use super::scalar::limits;
 use crate::dtype::{DType, Kind};
-use crate::layout::Shape;
 
 /// Values of a block. They become one value, and the values of all blocks are the next round's.
 pub(crate) const BLOCK: usize = 1024;
@@ -199,53 +196,5 @@ impl ReduceOp {
     /// Whether it adds.
     pub(crate) fn is_sum(self) -> bool {
         matches!(self, ReduceOp::Sum | ReduceOp::TotalSum)
-    }
-}
-
-/// A reduction of an operand of a known shape, along neighbouring axes.
-///
-/// These axes are one *run*, in row-major order. Axes of length 1 do not matter. Runs without elements and of one
-/// element are operations and never become reductions.
-///
-/// A float sum or product is made in this order. The run is cut into blocks of [`BLOCK`] values. A block has
-/// [`ACCUMULATORS`]: number i adds up `x[i], x[i + 64], x[i + 128] ..` of the block in sequence. They become one by
-/// halving: for h = 32, 16, .. 1, `a[i] = a[i] + a[i + h]` for every i < h with an `a[i + h]`. The values of the blocks
-/// are the values of the next round, until there is one. A zero of a sum is +0.
-///
-/// A scan goes by groups of [`GROUP`] values: `y[0] = x[0]`, `y[k] = y[k - 1] + x[k]`. With more than one group, `c` is
-/// the scan of the last y of every group but the last, and each y of group g > 0 becomes `c[g - 1] + y`. A zero of a
-/// scan of sums is +0.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ReduceAxes {
-    pub op: ReduceOp,
-    pub axes: Range<usize>,
-}
-
-/// A cumulative sum or product along an axis, in the order that stands at [`ReduceAxes`]: the result has the operand's shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ScanAxis {
-    pub op: ReduceOp,
-    pub axis: usize,
-    /// Whether each result leaves its own element out. The first result is the identity.
-    pub exclusive: bool,
-}
-
-impl ScanAxis {
-    /// As `cumsum`.
-    pub(crate) fn name(&self) -> &'static str {
-        if self.op.is_sum() { "cumsum" } else { "cumprod" }
-    }
-}
-
-impl ReduceAxes {
-    /// The shape of the result: that of the operand with length 1 along the axes.
-    pub(crate) fn shape(&self, operand: &Shape) -> Shape {
-        let length = |(axis, &n): (usize, &usize)| if self.axes.contains(&axis) { 1 } else { n };
-        operand.iter().enumerate().map(length).collect()
-    }
-
-    /// The values of a run.
-    pub(crate) fn count(&self, operand: &Shape) -> usize {
-        operand[self.axes.clone()].iter().product()
     }
 }

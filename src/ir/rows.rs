@@ -3,8 +3,8 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    ByValue, Frame, Input, Op, Program, ProgramBuilder, ProgramKind, ReduceAxes, RowFused, RowReduction,
-    Source, Step, Value,
+    AxisOp, ByValue, Frame, Input, Op, Program, ProgramBuilder, ProgramKind, ReduceAxes, RowFused,
+    RowReduction, Source, Step, Value,
 };
 use crate::dtype::DType;
 use crate::error::{Result, bail};
@@ -180,7 +180,7 @@ impl Joined {
         }
         let results = program.results.iter().map(value);
         match &program.kind {
-            ProgramKind::Reduce(ReduceAxes { op, .. }) => {
+            ProgramKind::Axis(AxisOp::Reduce(ReduceAxes { op, .. }), _) => {
                 let own = |value| RowReduction { op: *op, value, index: None };
                 results.map(|value| self.reduce(own(value), program.dtype)).collect()
             }

@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use crate::dtype::{DType, Kind};
-use crate::layout::Shape;
 
 /// How the bits of an element become its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +26,8 @@ pub(crate) enum Gives {
     Moved,
 }
 
-/// A stable sort of the last axis, which has more than one element: to values, or to their indices as u32. Only some
+/// A stable sort of the last axis, which has more than one element of 32 or 64 bits or a truth value: to values, or to
+/// their indices as u32. A second operand is the key by which the first is moved. Only some
 /// places of the sorted axis may be computed. Truth values are sorted to move others. Places past the first digit's
 /// then have no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,20 +50,8 @@ impl Sort {
         }
     }
 
-    /// The shape of the result for elements of a shape.
-    pub(crate) fn shape(&self, elements: &Shape) -> Shape {
-        let mut shape = elements.clone();
-        shape.iter_mut().next_back().into_iter().for_each(|n| *n = self.places().len());
-        shape
-    }
-
     pub(crate) fn places(&self) -> Range<usize> {
         self.places[0] as usize..self.places[1] as usize
-    }
-
-    /// The type of the result for elements of a type.
-    pub(crate) fn result(&self, dtype: DType) -> DType {
-        if matches!(self.gives, Gives::Values | Gives::Moved) { dtype } else { DType::U32 }
     }
 }
 

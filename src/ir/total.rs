@@ -9,10 +9,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{
-    Body, ByKey, ByValue, Loop, Op, Program, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Segments, Step,
-    Steps, Value, numbered,
-};
+use super::{Body, ByValue, Loop, Op, Program, ProgramKind, ReduceOp, Step, Steps, Value, numbered};
 use crate::dtype::{DType, Kind};
 
 /// A value of the program before, in the one that is written.
@@ -163,13 +160,9 @@ impl Program {
     pub(crate) fn make_total(&mut self) {
         // A sum makes its NaN the one, and a greatest element stays what it is.
         let of = |op: ReduceOp| if op.is_ordered(DType::F32) { Reads::Computes } else { Reads::Tells };
-        let by_key = |gives: ByKey| match gives {
-            ByKey::Reduced(op) => Some(op),
-            _ => None,
-        };
-        let op = match &self.kind {
-            ProgramKind::Reduce(ReduceAxes { op, .. }) | ProgramKind::Scan(ScanAxis { op, .. }) => Some(*op),
-            ProgramKind::Segments(own, _) => by_key(own.gives),
+        let mut kind = self.kind.clone();
+        let op = match &mut kind {
+            ProgramKind::Axis(op, _) => op.combines().copied(),
             _ => None,
         };
         let reduced: Vec<(Value, Reads)> = match &self.kind {
@@ -178,23 +171,16 @@ impl Program {
             }
             _ => op.iter().flat_map(|&op| self.results.iter().map(move |&result| (result, of(op)))).collect(),
         };
-        let product = match self.kind {
-            ProgramKind::Contract { product, .. } => Some(product),
-            _ => None,
-        };
+        let product = self.contraction().ok().map(|(_, product)| product);
         let known = |is_row| if is_row { Known::Total } else { Known::Loaded };
         let inputs = self.inputs.iter().map(|input| (input.dtype, known(input.source.is_row())));
         let mut writer = Writer::new(inputs, &self.steps, &reduced, product);
         let element = self.element_type();
-        let mut kind = self.kind.clone();
         let moved = |writer: &mut Writer, key: &mut Option<Value>| {
             *key = key.map(|key| writer.read(key, Reads::Moves));
         };
         match &mut kind {
             ProgramKind::Map => {}
-            ProgramKind::Reduce(ReduceAxes { op, .. }) | ProgramKind::Scan(ScanAxis { op, .. }) => {
-                *op = op.in_total(element);
-            }
             ProgramKind::RowFused(rows) => {
                 for own in &mut rows.reductions {
                     let dtype = self.dtype_of(own.value);
@@ -203,13 +189,11 @@ impl Program {
                     moved(&mut writer, &mut own.index);
                 }
             }
-            ProgramKind::Contract { product, .. } => *product = writer.read(*product, Reads::Moves),
-            ProgramKind::Sort(_, key) => moved(&mut writer, key),
-            ProgramKind::Segments(Segments { gives, .. }, key) => {
-                if let ByKey::Reduced(op) = gives {
+            ProgramKind::Axis(op, beside) => {
+                if let Some(op) = op.combines() {
                     *op = op.in_total(element);
                 }
-                moved(&mut writer, key);
+                moved(&mut writer, beside);
             }
         }
         for result in &mut self.results {

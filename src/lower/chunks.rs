@@ -12,8 +12,8 @@ use super::reduce::{WIDEST, cast};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{
-    BLOCK, GROUP, Input, Op, Program, ProgramBuilder, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Slot,
-    Source, Step, Value,
+    AxisOp, BLOCK, GROUP, Input, Op, Program, ProgramBuilder, ProgramKind, ReduceAxes, ReduceOp, ScanAxis,
+    Slot, Source, Step, Value,
 };
 use crate::layout::{Layout, Shape};
 use crate::plan::ScanWork;
@@ -163,8 +163,8 @@ impl Lowering {
     fn long_run(&mut self, program: Program) -> Result<Slot> {
         let program = self.flat(program)?;
         let op = match program.kind {
-            ProgramKind::Scan(scan) => return self.long_scan(&program, scan),
-            ProgramKind::Reduce(ReduceAxes { op, .. }) => op,
+            ProgramKind::Axis(AxisOp::Scan(scan), _) => return self.long_scan(&program, scan),
+            ProgramKind::Axis(AxisOp::Reduce(ReduceAxes { op, .. }), _) => op,
             _ => bail!(Kernel, "a run of what is not reduced"),
         };
         let (count, element) = (program.shape[0], program.element_type());
@@ -229,7 +229,7 @@ impl Lowering {
     /// Scans one run: the last values of the tiles of each chunk, a scan of all of these, and then the values of each
     /// chunk. An exclusive scan moves them by one when they are written.
     fn long_scan(&mut self, program: &Program, scan: ScanAxis) -> Result<Slot> {
-        let inclusive = ProgramKind::Scan(ScanAxis { exclusive: false, ..scan });
+        let inclusive = ProgramKind::of(AxisOp::Scan(ScanAxis { exclusive: false, ..scan }));
         let program = program.clone().of_kind(inclusive.clone());
         let count = program.shape[0];
         let slice = |from: usize, to: usize| program.slice(0, from as isize..to.min(count) as isize);
@@ -304,11 +304,12 @@ impl Lowering {
         let count: usize = program.shape.iter().product();
         let merged: Result<Vec<Layout>> =
             program.inputs.iter().map(|input| input.layout.reshape(&[count as isize])).collect();
-        let kind = match program.kind.clone() {
-            ProgramKind::Reduce(reduce) => ProgramKind::Reduce(ReduceAxes { axes: 0..1, ..reduce }),
-            ProgramKind::Scan(scan) => ProgramKind::Scan(ScanAxis { axis: 0, ..scan }),
-            kind => kind,
-        };
+        let mut kind = program.kind.clone();
+        match &mut kind {
+            ProgramKind::Axis(AxisOp::Reduce(own), _) => own.axes = 0..1,
+            ProgramKind::Axis(AxisOp::Scan(own), _) => own.axis = 0,
+            _ => {}
+        }
         let mut flat = match merged {
             Ok(layouts) => {
                 let mut flat = program;
@@ -365,9 +366,8 @@ impl Lowering {
 
 /// The axes along which a program reduces or scans.
 fn axes(program: &Program) -> Result<Range<usize>> {
-    match (&program.kind, program.frame()) {
-        (ProgramKind::Scan(scan), _) => Ok(scan.axis..scan.axis + 1),
-        (_, Some(frame)) => Ok(frame.axes),
-        (_, None) => bail!(Kernel, "a program that does not reduce"),
+    match program.axes() {
+        Some(axes) => Ok(axes),
+        None => bail!(Kernel, "a program that does not reduce"),
     }
 }

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Lowering, copy_of, slots};
 use super::ranges::Cuts;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::ir::{Join, Program, ProgramKind, Slot, Source, Stage};
+use crate::ir::{AxisOp, Join, Program, ProgramKind, Slot, Source, Stage};
 use crate::layout::Layout;
 
 /// The most kernels that store one program: a stretched constant may have any number of elements.
@@ -77,8 +77,8 @@ impl Lowering {
         }
         let program = &*self.without_tables(program)?;
         match program.kind {
-            ProgramKind::Sort(sort, key) => self.sort(program, sort, key),
-            ProgramKind::Segments(own, _) => self.counted(program, own),
+            ProgramKind::Axis(AxisOp::Sort(sort), key) => self.sort(program, sort, key),
+            ProgramKind::Axis(AxisOp::Segments(own), _) => self.counted(program, own),
             ProgramKind::Map => {
                 let result = self.result(program)?;
                 self.write(program, result, None)?;

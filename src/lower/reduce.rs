@@ -5,7 +5,9 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Command, Lowering};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{CHUNK, Input, Op, Program, ProgramBuilder, ProgramKind, Scalar, Slot, Source, Step};
+use crate::ir::{
+    AxisOp, CHUNK, Contract, Input, Op, Program, ProgramBuilder, ProgramKind, Scalar, Slot, Source, Step,
+};
 use crate::layout::{Layout, MAX_RANK};
 use crate::plan::{Pass, ScanWork};
 
@@ -20,8 +22,8 @@ impl Lowering {
     pub(super) fn whole(&mut self, program: &Program) -> Result<SmallVec<[Slot; 1]>> {
         self.note.parts += 1;
         let (slots, dtype) = match program.kind {
-            ProgramKind::Scan(_) => self.scan(program)?,
-            ProgramKind::Contract { axis, .. } => self.product(program, axis)?,
+            ProgramKind::Axis(AxisOp::Scan(_), _) => self.scan(program)?,
+            ProgramKind::Axis(AxisOp::Contract(own), _) => self.product(program, own)?,
             _ => self.rows(program)?,
         };
         if dtype == program.dtype {
@@ -51,7 +53,8 @@ impl Lowering {
 
     /// A product of matrices. If few workgroups would have all results, one pass adds up the chunks and another their
     /// sums, which is the contract's order too.
-    fn product(&mut self, program: &Program, axis: usize) -> Result<Typed> {
+    fn product(&mut self, program: &Program, own: Contract) -> Result<Typed> {
+        let axis = own.axis;
         let pass = Pass::contract(program, self.target)?;
         let n = program.shape[axis];
         let is_split = program.shape.rank() < MAX_RANK && pass.is_better_in_chunks(n);
@@ -59,7 +62,7 @@ impl Lowering {
             return self.typed(pass);
         }
         let mut chunks = program.only_product()?;
-        chunks.kind = ProgramKind::Contract { axis: axis + 1, product: chunks.results[0] };
+        chunks.kind = ProgramKind::of(AxisOp::Contract(Contract { axis: axis + 1 }));
         chunks.shape =
             [&program.shape[..axis], &[n / CHUNK, CHUNK], &program.shape[axis + 1..]].concat().into();
         let lengths: Vec<isize> = chunks.shape.iter().map(|&n| n as isize).collect();
@@ -75,8 +78,8 @@ impl Lowering {
         let one = Input::new(dtype, Source::Scalar(Scalar::from(1).to_bits(dtype)?), one);
         let factors = [Input::new(dtype, Source::Slot(slot), sums), one].map(|input| all.input(input));
         let product = all.steps.once(Step::new(Op::Mul, dtype, dtype, factors.into_iter().collect()));
-        let kind = ProgramKind::Contract { axis, product };
-        let mut sums = all.finish(shape, dtype, smallvec![product]).of_kind(kind);
+        let mut sums =
+            all.finish(shape, dtype, smallvec![product]).of_kind(ProgramKind::of(AxisOp::Contract(own)));
         if let Some(after) = program.after_product()? {
             match sums.then(&after, |input| input.source.is_row())? {
                 Some(all) => sums = all,

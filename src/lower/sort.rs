@@ -10,7 +10,8 @@ use super::commands::{Lowering, copy_of};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{
-    ByKey, Gives, Input, Program, ProgramKind, ReduceOp, ScanAxis, Segments, Slot, Sort, Source, Value,
+    AxisOp, ByKey, Gives, Input, Program, ProgramKind, ReduceOp, ScanAxis, Segments, Slot, Sort, Source,
+    Value,
 };
 use crate::layout::Layout;
 use crate::plan::{Counter, Moved, Plan, Run, Sorter};
@@ -230,7 +231,7 @@ impl Lowering {
         let layout = Layout::contiguous([counts])?;
         let axis = ScanAxis { op: ReduceOp::Sum, axis: 0, exclusive: true };
         let scan = Program::copy(Input::new(DType::U32, Source::Slot(counted), layout));
-        let offsets = self.computed(&scan.of_kind(ProgramKind::Scan(axis)))?;
+        let offsets = self.computed(&scan.of_kind(ProgramKind::of(AxisOp::Scan(axis))))?;
         let next = Elements {
             values: moved.values.then(|| self.slot(places.len(), rows.dtype)),
             indices: moved.indices.then(|| self.slot(places.len(), DType::U32)),

@@ -4,7 +4,9 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::{LANES, Origin, Plan, Walk};
-use crate::ir::{Body, ByValue, Constant, Extent, Input, Program, ProgramKind, Source, Stage, Value};
+use crate::ir::{
+    AxisOp, Body, ByValue, Constant, Extent, Input, Program, ProgramKind, ScanAxis, Source, Stage, Value,
+};
 
 /// The longest expression that is written out. A longer one is a number of steps.
 const LONGEST: usize = 160;
@@ -69,19 +71,15 @@ impl Program {
         match &self.kind {
             ProgramKind::Map => expression,
             ProgramKind::RowFused(rows) => format!("each row {}: {expression}", over(rows.axes.clone())),
-            ProgramKind::Reduce(reduce) => {
-                format!("{} {} {expression}", reduce.op.name(), over(reduce.axes.clone()))
-            }
-            ProgramKind::Sort(sort, _) => {
-                format!("{} {} {expression}", sort.name(), over(self.shape.rank() - 1..self.shape.rank()))
-            }
-            ProgramKind::Segments(own, _) => {
-                format!("{} of each of {} keys, of {} {expression}", own.name(), own.count, self.shape)
-            }
-            ProgramKind::Contract { axis, .. } => format!("product {} {expression}", over(*axis..*axis + 1)),
-            ProgramKind::Scan(scan) => {
-                let exclusive = if scan.exclusive { "exclusive " } else { "" };
-                format!("{exclusive}{} {} {expression}", scan.name(), over(scan.axis..scan.axis + 1))
+            ProgramKind::Axis(op, _) => {
+                let exclusive = matches!(op, AxisOp::Scan(ScanAxis { exclusive: true, .. }));
+                let exclusive = if exclusive { "exclusive " } else { "" };
+                let of = match op {
+                    AxisOp::Segments(own) => format!(" of each of {} keys,", own.count),
+                    _ => String::new(),
+                };
+                let over = over(op.axes(self.shape.rank()));
+                format!("{exclusive}{}{of} {over} {expression}", op.name())
             }
         }
     }
@@ -100,7 +98,7 @@ impl Program {
                 }
             }
         };
-        if let ProgramKind::Contract { .. } = self.kind
+        if self.is_contraction()
             && let Some(sum) = self.given(0)
         {
             values[sum] = "product".into();
@@ -124,7 +122,7 @@ impl Program {
         }
         let results: Vec<&str> = self.results.iter().map(|&result| values[result].as_str()).collect();
         let all = match self.kind {
-            ProgramKind::Contract { product, .. } if self.results[0] != product => {
+            ProgramKind::Axis(AxisOp::Contract(_), Some(product)) => {
                 format!("{}, then {}", values[product], results.join(" and "))
             }
             _ => results.join(" and "),

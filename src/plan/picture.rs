@@ -58,7 +58,7 @@ impl Panel {
     pub(crate) fn new(stage: &Stage, accesses: &[&str], runs: &str, bytes: usize) -> Panel {
         let reduced = stage
             .one()
-            .filter(|program| matches!(program.kind, ProgramKind::Reduce(_) | ProgramKind::Contract { .. }))
+            .filter(|program| matches!(&program.kind, ProgramKind::Axis(kind, _) if kind.reduces()))
             .and_then(Program::frame);
         let is_reduced = |k: usize| reduced.as_ref().is_some_and(|frame| frame.axes.contains(&k));
         let shape = stage.one().map_or_else(|| stage.result_shape(), |program| Cow::Borrowed(&program.shape));

@@ -18,7 +18,7 @@ use super::target::Target;
 use super::walk::{LANES, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{GROUP, Input, Program, ProgramKind, ScanAxis, Slot, Source};
+use crate::ir::{AxisOp, GROUP, Input, Program, ProgramKind, ScanAxis, Slot, Source};
 use crate::layout::{Axis, Layout, Nest, Shape};
 use crate::tuning::scan::SHORT;
 
@@ -40,7 +40,9 @@ pub(crate) struct ScanWork {
 impl ScanWork {
     /// A whole scan, in tiles that suit an adapter.
     pub(crate) fn new(program: &Program, target: Target) -> Result<ScanWork> {
-        let ProgramKind::Scan(axis) = program.kind else { bail!(Kernel, "a program without a scan") };
+        let ProgramKind::Axis(AxisOp::Scan(axis), _) = program.kind else {
+            bail!(Kernel, "a program without a scan")
+        };
         let element = program.element_type();
         let scanned = Scanned::Values { carried: false };
         let work = ScanWork { program: program.clone(), axis, element, levels: 3, scanned, before: 0 };
@@ -109,7 +111,8 @@ impl ScanWork {
     /// The program that scans the last values, which come first in the storage of [`lasts`](Self::lasts).
     pub(crate) fn scan_of_lasts(&self, lasts: Slot) -> Result<Program> {
         let input = Input::new(self.stored_type(), Source::Slot(lasts), Layout::contiguous(self.carried())?);
-        Ok(Program::copy(input).of_kind(ProgramKind::Scan(ScanAxis { exclusive: false, ..self.axis })))
+        Ok(Program::copy(input)
+            .of_kind(ProgramKind::of(AxisOp::Scan(ScanAxis { exclusive: false, ..self.axis }))))
     }
 
     /// The pass for all values, from the state before each tile: the scan of the last values, and their parts. A chunk
@@ -203,7 +206,7 @@ impl Pass {
             bail!(
                 Limit,
                 "{} of {} scans more than {} elements, which is what a kernel counts to: evaluate it in slices",
-                work.axis.name(),
+                AxisOp::Scan(work.axis).name(),
                 program.shape,
                 MOST_ELEMENTS
             );

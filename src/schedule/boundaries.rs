@@ -12,7 +12,7 @@ use super::horizontal::{self, Stage};
 use super::loops::Loops;
 use super::{Bounds, LEAST_SPARED, MOST_COST, apart, by_key, costly, own_cost, pack, text_cost};
 use crate::error::Result;
-use crate::ir::{ByKey, MOST_TURNS, Node, NodeKind, Op, Source};
+use crate::ir::{MOST_TURNS, Node, NodeKind, Op, Operands, Source};
 use crate::layout::{Layout, Shape};
 use crate::tuning::stages::{ARRAYS, FEW, MOST_AGAIN, MOST_REDUCED, MOST_SEARCHES, MOST_STEPS, STORED};
 
@@ -181,13 +181,13 @@ impl<'a> Search<'a> {
                 let parts = self.parts[of].clone();
                 self.under(parts, i)
             }
-            NodeKind::Reduce(_) | NodeKind::Scan(_) => {
-                self.group(i);
-                Vec::new()
-            }
-            NodeKind::Contract(_) | NodeKind::Sort(_) | NodeKind::Segments(_) => {
-                for arg in self.graph.args[i].clone() {
-                    self.factor(i, arg as usize);
+            NodeKind::Axis(kind) => {
+                match kind.operands() {
+                    Operands::Once => self.group(i, kind.tensors()),
+                    reads => {
+                        let args = self.graph.args[i].clone();
+                        args.iter().for_each(|&arg| self.factor(i, arg as usize, reads));
+                    }
                 }
                 Vec::new()
             }
@@ -248,9 +248,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Stores an operand of a contraction, a sort or segments, which read each element several times, unless it is
-    /// loads, casts of loads, or cheap enough to be computed each time.
-    fn factor(&mut self, reader: usize, operand: usize) {
+    /// Stores an operand of what reads each element several times, unless it is loads, casts of loads, or cheap enough
+    /// to be computed each time.
+    fn factor(&mut self, reader: usize, operand: usize, reads: Operands) {
         let nodes = &self.graph.nodes;
         let is_cast = |part: usize| matches!(nodes[part].kind, NodeKind::Op(Op::Cast));
         let is_plain = |&(part, _): &Viewed| self.is_loaded(part as usize) || is_cast(part as usize);
@@ -258,7 +258,8 @@ impl<'a> Search<'a> {
         while matches!(nodes[i].kind, NodeKind::View(_)) && !self.stored[i] {
             i = self.graph.args[i][0] as usize;
         }
-        if !self.parts[operand].iter().all(is_plain) && !self.is_computed_by(reader, operand, i) {
+        let is_computed = || reads != Operands::Stored && self.is_computed_by(reader, operand, i);
+        if !self.parts[operand].iter().all(is_plain) && !is_computed() {
             self.store(i);
         }
     }
@@ -275,25 +276,16 @@ impl<'a> Search<'a> {
             }
         };
         let args = self.graph.args[reader].iter().map(|&arg| self.parts[arg as usize].clone());
-        let kind = &self.graph.nodes[reader].kind;
-        let counts = kind.segments().is_some_and(|own| own.gives == ByKey::Count);
-        (matches!(kind, NodeKind::Contract(_)) || counts)
-            && self.graph.reads[of] == 1
+        self.graph.reads[of] == 1
             && self.parts[operand].iter().all(is_op)
             && self.size(&args.fold(Vec::new(), union)).fits(self.bounds)
             && !self.is_worth_storing(operand)
     }
 
-    /// Adds a reduction to a group, if one kernel holds all of it.
-    fn group(&mut self, i: usize) {
+    /// Adds a reduction to a group, if one kernel holds all of it. Each result takes some tensors.
+    fn group(&mut self, i: usize, each: usize) {
         let (kin, operand) = (self.graph.kin[i], self.graph.args[i][0] as usize);
-        // A tensor for each result; the first is counted with any kernel. Indices are stored beside values, and a scan
-        // reads the state before tiles, and its parts.
-        let each = match &self.graph.nodes[i].kind {
-            NodeKind::Scan(_) => 3,
-            NodeKind::Reduce(reduce) if reduce.op.row().gives_index => 2,
-            _ => 1,
-        };
+        // The first is counted with any kernel.
         let beside = |results: usize| results * each - 1;
         // An invocation reduces many elements, and would run the loops of all.
         let [all, kept] = [operand, i].map(|i| self.graph.nodes[i].shape.iter().product::<usize>());

@@ -14,14 +14,14 @@ use super::graph::Graph;
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::{AnyExpr, Outside, Payload, ReduceOptions, apply, bits, built, combined, number};
-use crate::ir::{ACCUMULATORS, BLOCK, ByKey, Node, Op, ReduceOp, Segments};
+use crate::ir::{ACCUMULATORS, AxisOp, BLOCK, ByKey, Node, NodeKind, Op, ReduceOp, Segments};
 use crate::tuning::segments::{LONG_RUN, MOST_COUNTED};
 
 /// The roots of a graph with sorts in place of nodes that the device has no stage for. `None` if there are no such
 /// nodes.
 pub(super) fn roots(graph: &Graph<'_>, bounds: Bounds) -> Result<Option<Vec<Arc<Node>>>> {
-    let of = |node: &Arc<Node>| match (node.kind.segments(), node.args.last()) {
-        (Some(own), Some(keys)) => Some((own, Arc::as_ptr(keys))),
+    let of = |node: &Arc<Node>| match (&node.kind, node.args.last()) {
+        (NodeKind::Axis(AxisOp::Segments(own)), Some(keys)) => Some((*own, Arc::as_ptr(keys))),
         _ => None,
     };
     let is_stage = |own: Segments| bounds.by_key || is_counted(own);

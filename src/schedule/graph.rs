@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::Bounds;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Node, NodeKind, ProgramKind};
+use crate::ir::{AxisOp, Contract, Node, NodeKind};
 use crate::layout::Shape;
 
 /// The kernel of the results.
@@ -46,7 +46,7 @@ impl<'a> Graph<'a> {
         // The greatest number of reductions on a path to each node, itself not counted. Nodes with equal numbers do not
         // need each other.
         let mut depths: Vec<u32> = Vec::new();
-        let mut kin: FxHashMap<(u32, ProgramKind, &Shape, DType), u32> = FxHashMap::default();
+        let mut kin: FxHashMap<(u32, &AxisOp, &Shape, DType), u32> = FxHashMap::default();
         let mut stack: Vec<(&'a Arc<Node>, usize)> = roots.iter().rev().map(|&root| (root, 0)).collect();
         while let Some((node, next)) = stack.pop() {
             if numbers.contains_key(&Arc::as_ptr(node)) {
@@ -69,7 +69,7 @@ impl<'a> Graph<'a> {
                 args.iter().map(|&arg| depths[arg as usize] + u32::from(graph.is_reduction(arg as usize)));
             let depth = depth.max().unwrap_or(0);
             depths.push(depth);
-            graph.kin.push(match (node.kind.of_program(), node.args.first()) {
+            graph.kin.push(match (node.kind.reads_once(), node.args.first()) {
                 (Some(kind), Some(operand)) => {
                     *kin.entry((depth, kind, &operand.shape, operand.dtype)).or_insert(number)
                 }
@@ -88,7 +88,7 @@ impl<'a> Graph<'a> {
                 let is_once = node.kind.is_apart();
                 let direct = !is_once && !matches!(node.kind, NodeKind::View(_)) && (own == count || of_row);
                 let count = match node.kind {
-                    NodeKind::Contract(axis) => {
+                    NodeKind::Axis(AxisOp::Contract(Contract { axis })) => {
                         let results = count.saturating_mul(shape[axis]) / own.max(1);
                         own.saturating_mul(results.div_ceil(bounds.shared))
                     }
@@ -173,6 +173,6 @@ impl Graph<'_> {
     }
 
     pub(super) fn is_reduction(&self, i: usize) -> bool {
-        self.nodes[i].kind.of_program().is_some()
+        self.nodes[i].kind.reads_once().is_some()
     }
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 
 use super::{Bounds, LEAST_SPARED, costly};
 use crate::error::Result;
-use crate::ir::{Input, Op, Program, ProgramKind, Source, Stage, Step, Value};
+use crate::ir::{Input, Op, Operands, Program, ProgramKind, Source, Stage, Step, Value};
 use crate::layout::Layout;
 use crate::tuning::hoist::LEAST_RATIO;
 
 /// The stage without such parts of its programs. They become stages before it.
 pub(super) fn stage(mut stage: Stage, bounds: Bounds, stages: &mut Vec<Stage>) -> Result<Stage> {
-    // The parts of a contraction are its factors, and those of segments are the operands.
-    let is_of_parts =
-        |kind: &ProgramKind| matches!(kind, ProgramKind::Contract { .. } | ProgramKind::Segments(..));
-    for program in stage.programs_mut().iter_mut().filter(|program| !is_of_parts(&program.kind)) {
+    // Other operands have fewer elements than all together.
+    let is_read_once =
+        |kind: &ProgramKind| !matches!(kind, ProgramKind::Axis(own, _) if own.operands() != Operands::Once);
+    for program in stage.programs_mut().iter_mut().filter(|program| is_read_once(&program.kind)) {
         if let Some(rest) = without_parts(program, bounds, stages)? {
             *program = rest;
         }

@@ -195,7 +195,7 @@ impl Schedule {
 
 /// Whether one program may compute the results of both expressions.
 pub(crate) fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
-    let kind = |node| result(node).kind.of_program().map(|kind| (kind, &result(node).args[0].shape));
+    let kind = |node| result(node).kind.reads_once().map(|kind| (kind, &result(node).args[0].shape));
     let apart = !Arc::ptr_eq(a, b) && [a, b].iter().any(|node| result(node).kind.is_apart());
     let reduces = kind(a).is_some();
     a.shape == b.shape && kind(a) == kind(b) && (a.dtype == b.dtype || !reduces) && !apart

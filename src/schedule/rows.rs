@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::Bounds;
 use crate::error::Result;
-use crate::ir::{Frame, Input, Joined, Op, Program, ProgramKind, RowFused, Source, Stage, Step};
+use crate::ir::{Frame, Input, Joined, Op, Operands, Program, ProgramKind, RowFused, Source, Stage, Step};
 use crate::layout::Layout;
 use crate::tuning::rows::{
     FEW, LEAST_ROWS, LONGEST_ACROSS, LONGEST_OF_ONE, MOST_COST, MOST_REDUCTIONS, MOST_STEPS,
@@ -24,9 +24,9 @@ struct Of {
 /// Stages, with worthwhile ones joined. The last one computes the results.
 pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
     let reduces = |stage: &Stage| {
-        stage
-            .one()
-            .is_some_and(|program| matches!(program.kind, ProgramKind::Reduce(_) | ProgramKind::Scan(_)))
+        stage.one().is_some_and(
+            |program| matches!(&program.kind, ProgramKind::Axis(kind, _) if kind.operands() == Operands::Once),
+        )
     };
     if !stages.iter().any(reduces) {
         return Ok(stages);
@@ -84,14 +84,14 @@ pub(super) fn readers(stages: &[Stage]) -> Vec<SmallVec<[usize; 2]>> {
 
 /// The rows of a stage, if it reduces, or reads a reduction's result.
 fn known(program: &Program, of: &[Option<Of>], bounds: Bounds) -> Option<Of> {
-    if !matches!(program.kind, ProgramKind::Map | ProgramKind::Reduce(_) | ProgramKind::RowFused(_)) {
-        return None;
-    }
-    if let ProgramKind::Reduce(reduce) = &program.kind {
+    if let Some(reduce) = program.kind.reduce() {
         let frame = program.frame()?;
         let takes = !reduce.op.row().gives_index;
         let short = takes && is_short(program, &frame, bounds);
         return takes.then_some(Of { frame, kept: true, short });
+    }
+    if matches!(program.kind, ProgramKind::Axis(..)) {
+        return None;
     }
     let read = |input: &Input| {
         let Source::Stage { stage, .. } = input.source else { return None };
@@ -135,11 +135,7 @@ fn together(outer: &Program, inner: &Program, number: usize, of: &Of) -> Result<
     if outer.inputs.iter().any(|input| is_inner(input) && input.layout != stretched) {
         return Ok(None);
     }
-    let kept = match &outer.kind {
-        ProgramKind::Reduce(_) => true,
-        ProgramKind::RowFused(rows) => rows.kept,
-        _ => false,
-    };
+    let kept = outer.kind.reduce().is_some() || outer.row_fused().is_some_and(|rows| rows.kept);
     let mut all = Joined::new(frame.clone());
     let known = all.add(&inner, |_| None)?;
     let results = all.add(&outer, |input| match input.source {

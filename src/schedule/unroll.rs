@@ -9,7 +9,8 @@ use super::Bounds;
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::ir::{
-    ACCUMULATORS, Input, Op, Program, ProgramBuilder, ProgramKind, ReduceOp, Source, Stage, Step, Value, cost,
+    ACCUMULATORS, AxisOp, Input, Op, Program, ProgramBuilder, ProgramKind, ReduceOp, Source, Stage, Step,
+    Value, cost,
 };
 use crate::layout::{Layout, Shape, distinct};
 use crate::tuning::near::LONGEST_STEP;
@@ -29,7 +30,7 @@ fn is_of_windows(program: &Program, bounds: Bounds) -> bool {
         return false;
     };
     let ops: SmallVec<[ReduceOp; 2]> = match &program.kind {
-        ProgramKind::Reduce(reduce) => smallvec![reduce.op],
+        ProgramKind::Axis(AxisOp::Reduce(reduce), _) => smallvec![reduce.op],
         ProgramKind::RowFused(rows) if rows.kept => rows.reductions.iter().map(|own| own.op).collect(),
         _ => return false,
     };

@@ -17,8 +17,8 @@ use super::memory::HostMemory;
 use super::reorder;
 use super::threads::{self, Strip, Work};
 use crate::dtype::DType;
-use crate::error::{Result, bail};
-use crate::ir::{CHUNK, Input, Math, Product, Program, ProgramKind, Source, Value};
+use crate::error::Result;
+use crate::ir::{CHUNK, Input, Math, Product, Program, Source, Value};
 use crate::layout::Layout;
 use crate::vectors;
 
@@ -54,10 +54,7 @@ pub(super) fn contract(program: &Program, math: Math, from: &[Operand<'_>], out:
         // Elements of the result's memory, or of memory in its order.
         (input.source, input.layout) = (Source::Scalar(0), Layout::contiguous(&after.shape)?);
     }
-    let ProgramKind::Contract { product, .. } = program.kind else {
-        bail!(Kernel, "a program without a contraction");
-    };
-    let sum = program.dtype_of(product).size();
+    let sum = program.dtype_of(program.contraction()?.1).size();
     if sum == program.dtype.size() {
         let from_out = instead(Operand::Output);
         return sums(program, math, from, Some((&after, &from_out)), out);

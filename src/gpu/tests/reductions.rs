@@ -9,7 +9,7 @@ use crate::dtype::{DType, Element};
 use crate::gpu::tests::Random;
 use crate::gpu::tests::{depth, in_turn};
 use crate::ir::{
-    Backend, Destination, Program, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Schedule, Source,
+    AxisOp, Backend, Destination, Program, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Schedule, Source,
 };
 use crate::options::Options;
 use crate::plan::Target;
@@ -110,8 +110,8 @@ fn check<T: Element>(
     let from = random.below(rank);
     let to = if scan { from + 1 } else { from + 1 + random.below(rank - from) };
     let kind_of = match scan {
-        true => ProgramKind::Scan(ScanAxis { op, axis: from, exclusive: random.below(2) == 0 }),
-        false => ProgramKind::Reduce(ReduceAxes { op, axes: from..to }),
+        true => ProgramKind::of(AxisOp::Scan(ScanAxis { op, axis: from, exclusive: random.below(2) == 0 })),
+        false => ProgramKind::of(AxisOp::Reduce(ReduceAxes { op, axes: from..to })),
     };
     // Products of products leave the range.
     let with = if op == ReduceOp::Prod { 0 } else { random.below(3) };

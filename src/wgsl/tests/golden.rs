@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::dtype::Element;
 use crate::ir::{
-    Bounds, Destination, Known, Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source,
+    AxisOp, Bounds, Destination, Known, Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source,
 };
 use crate::lower::{Cuts, Dispatch, lower, over_slots};
 use crate::plan::{Faults, Kernel, Place, Plan, Target, WORKGROUP};
@@ -118,7 +118,7 @@ pub(super) fn cumsum<T: Element>(
     is_last: bool,
 ) -> Launched {
     let node = expr.untyped().node().unwrap();
-    let scan = ProgramKind::Scan(ScanAxis { op: ReduceOp::Sum, axis, exclusive });
+    let scan = ProgramKind::of(AxisOp::Scan(ScanAxis { op: ReduceOp::Sum, axis, exclusive }));
     let program = Program::new(node, &node.shape).unwrap().of_kind(scan);
     let mut passes = Launched::all(&Schedule::only(program), target);
     passes.swap_remove(if is_last { passes.len() - 1 } else { 0 })

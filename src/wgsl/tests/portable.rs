@@ -7,7 +7,7 @@
 use super::golden::{GPU, Launched, scheduled, scheduled_rows};
 use crate::common::portable as all_languages;
 use crate::dtype::{DType, Element, Kind};
-use crate::ir::{Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source};
+use crate::ir::{AxisOp, Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source};
 use crate::lower::over_slots;
 use crate::plan::{Faults, Place, Plan, Target};
 use crate::wgsl::emit;
@@ -168,7 +168,9 @@ fn check_reductions<T: Element>(written: &mut usize) {
                 let program = Program::new(tensor.expr().untyped().node().unwrap(), tensor.shape()).unwrap();
                 let program = match scan {
                     None => program.reduced(op, axis..axis + 1),
-                    Some(exclusive) => program.of_kind(ProgramKind::Scan(ScanAxis { op, axis, exclusive })),
+                    Some(exclusive) => {
+                        program.of_kind(ProgramKind::of(AxisOp::Scan(ScanAxis { op, axis, exclusive })))
+                    }
                 };
                 for pass in Launched::all(&Schedule::only(program), GPU) {
                     let text = emit(&pass.plan.kernel).unwrap().text();
