@@ -102,6 +102,10 @@ def test_segments():
         assert found[2][2] == [3, 4] and found[3][2] == [5, 6] and found[3][1] == [-np.inf] * 2
         mean = np.asarray(zs.segment_mean(x, zs.asarray(keys), 4, assume_sorted=assume_sorted))
         np.testing.assert_array_equal(mean, np.float32([[1, 2], [np.nan] * 2, [4, 5], [np.nan] * 2]))
+        sums = zs.segment_cumsum(x, zs.asarray(keys), 4, assume_sorted=assume_sorted)
+        assert sums.tolist() == [[1, 2], [3, 4], [8, 10], [0, 0]]
+        products = zs.segment_cumprod(x, zs.asarray(keys), 4, assume_sorted=assume_sorted)
+        assert products.tolist() == [[1, 2], [3, 4], [15, 24], [1, 1]]
     with pytest.raises(ValueError, match="keys have the shape of the leading axes"):
         zs.segment_sum(x, zs.asarray(keys[:3]), 4)
 

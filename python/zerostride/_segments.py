@@ -1,4 +1,4 @@
-"""Reductions of segments: by key, and ``reduceat`` and ``at`` of NumPy's universal functions, with indices from the host."""
+"""Reductions and scans of segments: by key, and ``reduceat`` and ``at`` of NumPy's universal functions, with indices from the host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,15 @@ from ._creation import asarray
 from ._indexing import take_at
 from ._types import AnyArray
 
-__all__ = ["segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum"]
+__all__ = [
+    "segment_cumprod",
+    "segment_cumsum",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+]
 
 
 def _segment(name, x, keys, count, assume_sorted):
@@ -67,6 +75,21 @@ def segment_max(x: AnyArray, keys: AnyArray, count: int, /, *, assume_sorted: bo
 def segment_mean(x: AnyArray, keys: AnyArray, count: int, /, *, assume_sorted: bool = False) -> Array:
     """:func:`segment_sum` for means, of floats. That of a key without elements is NaN."""
     return _segment("segment_mean", x, keys, count, assume_sorted)
+
+
+@of_array
+def segment_cumsum(x: AnyArray, keys: AnyArray, count: int, /, *, assume_sorted: bool = False) -> Array:
+    """For each element the sum of the elements of its key up to it, as pandas' ``groupby(keys).cumsum()``.
+
+    Operands are those of :func:`segment_sum`. The result has the shape of ``x``, and 0 where a key is outside.
+    """
+    return _segment("segment_cumsum", x, keys, count, assume_sorted)
+
+
+@of_array
+def segment_cumprod(x: AnyArray, keys: AnyArray, count: int, /, *, assume_sorted: bool = False) -> Array:
+    """:func:`segment_cumsum` for products. The result is 1 where a key is outside."""
+    return _segment("segment_cumprod", x, keys, count, assume_sorted)
 
 
 def reduceat(fold, x, indices, axis, dtype):

@@ -2,7 +2,8 @@
 //!
 //! Each file uses only those before it: [`axes`] and [`compat`]; the builder ([`any`]); its typed face ([`build`]) and
 //! the construction of reductions ([`mod@reduce`]); methods of both faces ([`both`]); everything else that builds, and printing ([`mod@print`]); products
-//! by an equation ([`einsum`]); [`sorting`], [`searching`] and [`selecting`] by it, and [`scattering`] by that; and the list of [`ops`].
+//! by an equation ([`einsum`]); [`sorting`], [`searching`] and [`selecting`] by it, [`runs`] of equal keys and [`scattering`] by that; and the list of
+//! [`ops`].
 
 mod any;
 mod axes;
@@ -24,6 +25,7 @@ mod random;
 mod reduce;
 mod reductions;
 mod repeat;
+mod runs;
 mod scattering;
 mod searching;
 mod selecting;
@@ -32,7 +34,6 @@ mod turn;
 mod views;
 
 pub use any::AnyExpr;
-pub(crate) use any::apply;
 pub use axes::{Axes, IntoAxes};
 pub(crate) use both::{Face, built, on_both, operand, read, typed, untyped};
 pub use build::{Expr, IntoExpr};
@@ -47,8 +48,7 @@ pub use random::Key;
 pub use reduce::ReduceOptions;
 pub use reductions::{Reduction, reductions};
 pub use repeat::LoopState;
+pub(crate) use runs::Runs;
 pub use scattering::{Keys, Update};
-pub(crate) use scattering::{combined, number};
 pub use searching::Side;
-pub(crate) use selecting::{Payload, bits};
 pub use sorting::Between;

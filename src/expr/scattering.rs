@@ -4,6 +4,7 @@
 use super::both::{built, on_both};
 use super::lookup::inside;
 use super::reduce::Class;
+use super::runs::{Runs, combined, number};
 use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside};
 use crate::dtype::{DType, Element, Float, Integer, Numeric};
@@ -128,22 +129,6 @@ impl<T: Integer> Expr<T> {
 /// Updates outside of their axis are dropped: no element takes an update that is not for it.
 const DROPPED: Outside = Outside::Fill(Scalar::Int(0));
 
-/// A number of elements, as indices are.
-pub(crate) fn number(value: usize) -> AnyExpr {
-    AnyExpr::scalar(DType::I32, value as u64)
-}
-
-/// Two values combined as by a reduction.
-pub(crate) fn combined(op: ReduceOp, a: &AnyExpr, b: &AnyExpr) -> AnyExpr {
-    let op = match op {
-        ReduceOp::Sum => Op::Add,
-        ReduceOp::Prod => Op::Mul,
-        ReduceOp::Min => Op::Min,
-        _ => Op::Max,
-    };
-    a.op(op, b)
-}
-
 /// The rows of values of each key below `count`, reduced, or the last ones, which have no meaning for keys without
 /// elements. And how many elements each key has.
 fn grouped(gives: ByKey, values: &AnyExpr, (keys, count): (&Keys, usize)) -> Result<[AnyExpr; 2]> {
@@ -233,8 +218,8 @@ impl AnyExpr {
 
     fn segmented(&self, name: &str, Keys { any, are_sorted }: Keys, count: usize) -> Result<AnyExpr> {
         let op = match name {
-            "segment_sum" | "segment_mean" => ReduceOp::Sum,
-            "segment_prod" => ReduceOp::Prod,
+            "segment_sum" | "segment_mean" | "segment_cumsum" => ReduceOp::Sum,
+            "segment_prod" | "segment_cumprod" => ReduceOp::Prod,
             "segment_min" => ReduceOp::Min,
             "segment_max" => ReduceOp::Max,
             _ => bail!(Operation, "no reduction by key is called '{name}'"),
@@ -245,9 +230,18 @@ impl AnyExpr {
         if own.rank() > shape.rank() || own[..] != shape[..own.rank()] {
             bail!(Shape, "{name} of {shape} by keys of {own}: keys have the shape of the leading axes");
         }
-        let all: Shape = std::iter::once(count).chain(shape[own.rank()..].iter().copied()).collect();
         let (keys, wide) = (Keys { any: any.keys(name, count)?, are_sorted }, dtype.accumulating());
         let values = self.cast(wide);
+        if name.starts_with("segment_cum") {
+            if shape.contains(&0) || count == 0 {
+                return Ok(values.of_constant(op.identity(wide), shape)?.cast(dtype));
+            }
+            let segments = Segments { gives: ByKey::Count, count, are_sorted };
+            let column = keys.any.unsqueeze(1).shared();
+            let runs = Runs::new(&column, segments, true)?;
+            return Ok(runs.scanned(op, &values.in_rows(own.rank())?, &column)?.cast(dtype).reshape(shape));
+        }
+        let all: Shape = std::iter::once(count).chain(shape[own.rank()..].iter().copied()).collect();
         let [mut made, totals] = if shape.contains(&0) || all.contains(&0) {
             [values.of_constant(op.identity(wide), &all)?, number(0)]
         } else {
@@ -326,4 +320,13 @@ on_both! {
     /// [`bincount`](Expr::bincount) counts: the mean of a key without elements is NaN.
     segment_mean(keys: impl Into<Keys>, count: usize) -> T where Float, "x.segment_mean(&keys, 2)" => "[2.0, 2.5]",
         let keys = keys.into(), |x| x.segmented("segment_mean", keys, count);
+    /// For each element the sum of the elements of its key up to it, in the order of [`cumsum`](Self::cumsum) of these
+    /// alone (pandas `groupby(..).cumsum()`). `keys` are as for [`segment_sum`](Self::segment_sum). An element with another
+    /// key is 0.
+    segment_cumsum(keys: impl Into<Keys>, count: usize) -> T where Numeric, "x.segment_cumsum(&keys, 2)" => "[1.0, 2.0, 5.0]",
+        let keys = keys.into(), |x| x.segmented("segment_cumsum", keys, count);
+    /// [`segment_cumsum`](Self::segment_cumsum) for products, in the order of [`cumprod`](Self::cumprod): an element with
+    /// another key is 1.
+    segment_cumprod(keys: impl Into<Keys>, count: usize) -> T where Numeric, "x.segment_cumprod(&keys, 2)" => "[1.0, 2.0, 4.0]",
+        let keys = keys.into(), |x| x.segmented("segment_cumprod", keys, count);
 }

@@ -2,10 +2,10 @@
 //!
 //! Each file uses only those before it: the table of ops ([`mod@op`]), [`scalar`]s, checked and [`written`] functions
 //! of users, [`value`]s, a [`small_map`], [`kept`] results, random words ([`philox`]) and [`answers`] of devices;
-//! [`callee`]s, the table of reductions ([`mod@reduce`]), keys that [`sort`] elements, and [`typing`]; the [`body`] of
-//! a step; the types of the [`graph`]; their methods ([`node`], [`program`], [`storage`]) the [`fingerprint`] of an
-//! expression, and the [`plans`] of fingerprints; the [`builder`] of programs; programs of [`parts`] of others, and of
-//! nodes ([`flatten`], [`rows`]), and programs in [`total`] mode; and a schedule's [`stage`].
+//! [`callee`]s, the table of reductions ([`mod@reduce`]), keys that [`sort`] elements, and [`typing`]; operations along
+//! axes ([`axis_op`]); the [`body`] of a step; the types of the [`graph`]; their methods ([`node`], [`program`], [`storage`]) the [`fingerprint`] of an
+//! expression, and the [`plans`] of fingerprints; the [`builder`] of programs; programs of [`parts`] of others, of
+//! products ([`contract`]) and of nodes ([`flatten`], [`rows`]), and programs in [`total`] mode; and a schedule's [`stage`].
 
 mod answers;
 mod axis_op;

@@ -287,6 +287,58 @@ fn types() {
     });
 }
 
+/// Scans by key beside those of each key's rows alone.
+fn cumulative<T: Summed>(device: &Device, (n, inner): (usize, usize), count: usize, random: &mut Random) {
+    if device.supports(T::DTYPE).is_err() {
+        return;
+    }
+    let are_sorted = random.chance(50);
+    let has_specials = random.chance(50);
+    let values: Vec<T> = (0..n * inner).map(|_| T::random(random, has_specials)).collect();
+    let mut keys: Vec<i32> = (0..n).map(|_| random.below(count + 2) as i32 - 1).collect();
+    if are_sorted {
+        keys.sort_unstable();
+    }
+    let places = places(&keys.iter().map(|&key| i64::from(key)).collect::<Vec<_>>(), count);
+    let x = viewed(device, &values, &[n, inner], random);
+    let own = viewed(device, &keys, &[n], random);
+    let own = if are_sorted { own.assume_sorted() } else { Keys::from(&own) };
+    let host = Device::cpu();
+    for (is_sum, got) in
+        [(true, x.segment_cumsum(own.clone(), count)), (false, x.segment_cumprod(own, count))]
+    {
+        let identity = T::narrow(T::empty(if is_sum { Update::Add } else { Update::Mul }));
+        let mut expected = vec![identity; n * inner];
+        for own in places.iter().filter(|own| !own.is_empty()) {
+            let rows: Vec<T> =
+                own.iter().flat_map(|&i| values[i * inner..(i + 1) * inner].to_vec()).collect();
+            let rows = host.upload(&rows, [own.len(), inner]).unwrap();
+            let alone = if is_sum { rows.cumsum(0) } else { rows.cumprod(0) };
+            let alone = alone.to_vec().unwrap();
+            own.iter().enumerate().for_each(|(row, &i)| {
+                expected[i * inner..(i + 1) * inner].copy_from_slice(&alone[row * inner..(row + 1) * inner]);
+            });
+        }
+        let what = format!("scan by key of {}, {n} by {inner} to {count}, sum {is_sum}", T::DTYPE);
+        agrees(&got, device, &expected, &what);
+    }
+}
+
+#[test]
+fn scans_by_key() {
+    on_every_device(|device| {
+        let mut random = Random(21);
+        for (n, inner, count) in [(0, 2, 3), (1, 1, 1), (5, 3, 4), (17, 1, 1), (300, 2, 3), (5000, 1, 2)] {
+            cumulative::<f32>(device, (n, inner), count, &mut random);
+        }
+        cumulative::<f32>(device, (600, 1), 0, &mut random);
+        cumulative::<f32>(device, (600, 2), 400, &mut random);
+        cumulative::<f16>(device, (300, 1), 2, &mut random);
+        cumulative::<i8>(device, (300, 1), 3, &mut random);
+        cumulative::<f64>(device, (300, 1), 3, &mut random);
+    });
+}
+
 /// Three rounds of blocks.
 #[test]
 fn long_runs() {
