@@ -42,6 +42,7 @@ mod reorder;
 mod rows;
 mod scan;
 mod segments;
+mod select;
 mod sort;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;

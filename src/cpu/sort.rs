@@ -11,6 +11,7 @@ use bytemuck::Pod;
 use super::bytes::{Operand, cut};
 use super::eval;
 use super::memory::HostMemory;
+use super::select::{self, By};
 use super::threads::{self, Work};
 use crate::error::Result;
 use crate::ir::{Gives, KeyKind, Program, ProgramKind, Sort, Value};
@@ -143,14 +144,6 @@ struct Rows<'a> {
     work: Work,
 }
 
-/// Functions for the word that is moved for an element and its place in the row, the key of the word, and the stored
-/// result.
-struct By<L, K, S> {
-    load: L,
-    key: K,
-    store: S,
-}
-
 /// A thread's two buffers of moved words.
 struct Scratch([HostMemory; 2]);
 
@@ -190,12 +183,21 @@ impl Rows<'_> {
         }
         let beside = (PART / length / 4).max(1);
         let tasks = all.chunks(beside * length).zip(out.chunks_mut(beside * kept));
-        let scratch = || Scratch::of::<E>(length);
-        threads::each(tasks, self.work, scratch, |scratch, (rows, out)| {
+        if length <= select::SHORT && size_of::<T>() <= size_of::<u32>() {
+            threads::all(tasks, self.work, |(rows, out)| by.network(rows, length, &self.places, out));
+            return Ok(());
+        }
+        let are_first = select::are_first(self.places.end, length);
+        let scratch = || Ok((Scratch::of::<E>(length)?, Vec::new()));
+        threads::each(tasks, self.work, scratch, |(scratch, first), (rows, out)| {
             for (row, out) in rows.chunks(length).zip(out.chunks_mut(kept)) {
+                if are_first && by.first(row, 0, self.places.end, first) {
+                    by.store(&first[self.places.start..], out);
+                    continue;
+                }
                 let [a, b] = scratch.buffers(length);
-                a.iter_mut().zip(row).zip(0..).for_each(|((a, &x), i)| *a = (by.load)(x, i));
-                by.digits([a, b], self.bits, self.places.start, out);
+                let (count, before) = by.among(row, &self.places, self.bits, a);
+                by.digits([&mut a[..count], &mut b[..count]], self.bits, self.places.start - before, out);
             }
         })
     }
@@ -238,7 +240,7 @@ impl<L, K, S> By<L, K, S> {
                 std::mem::swap(&mut a, &mut b);
             }
         }
-        out.iter_mut().zip(&a[first..]).for_each(|(out, &e)| *out = (self.store)(e));
+        self.store(&a[first..], out);
     }
 
     /// Sorts a row by the highest digit in which keys differ, and then by the others. If only some places are wanted,
@@ -252,19 +254,25 @@ impl<L, K, S> By<L, K, S> {
         K: Fn(E) -> u64 + Sync,
         S: Fn(E) -> O + Sync,
     {
-        let parts = row.len().div_ceil(PART);
-        let key = |x: T| (self.key)((self.load)(x, 0));
-        let first = key(row[0]);
-        let mut differing = vec![0_u64; parts];
-        let tasks = row.chunks(PART).zip(&mut differing);
-        threads::all(tasks, work, |(part, differing)| {
-            *differing = part.iter().fold(0, |all, &x| all | (key(x) ^ first));
-        });
-        let bits = u64::BITS - differing.iter().fold(0, |all, own| all | own).leading_zeros();
+        if select::are_first(wanted.end, PART) {
+            let mut parts = vec![(Vec::new(), false); row.len().div_ceil(PART)];
+            let starts = (0..row.len() as u32).step_by(PART);
+            let tasks = starts.zip(row.chunks(PART)).zip(&mut parts);
+            threads::all(tasks, work, |((start, part), (first, is_soon))| {
+                *is_soon = self.first(part, start, wanted.end, first);
+            });
+            if parts.iter().all(|(_, is_soon)| *is_soon) {
+                let mut first: Vec<E> = parts.into_iter().flat_map(|(first, _)| first).collect();
+                self.cut(&mut first, wanted.end);
+                self.store(&first[wanted.start..], out);
+                return Ok(());
+            }
+        }
+        let bits = self.differing(row, work);
         let low = bits.saturating_sub(HIGH);
         let digit = |e: E| ((self.key)(e) >> low) as usize & ((1 << HIGH) - 1);
-
         // For each part the begin of each digit's elements in it, and the end of the last.
+        let parts = row.len().div_ceil(PART);
         let mut places = HostMemory::take(parts * DIGITS * size_of::<u32>())?;
         let places: &mut [u32] = elements(&mut places, parts * DIGITS);
         let count = |part: &[T], counts: &mut [u32]| {
@@ -278,15 +286,7 @@ impl<L, K, S> By<L, K, S> {
             threads::all(tasks, work, |(part, places)| count(part, places));
             let total =
                 |digit: usize| places.iter().skip(digit).step_by(DIGITS).map(|&n| n as usize).sum::<usize>();
-            let mut end = 0;
-            digits = 0..0;
-            while end < wanted.end {
-                let own = total(digits.end);
-                if end + own <= wanted.start {
-                    (digits.start, before) = (digits.end + 1, end + own);
-                }
-                (digits.end, end) = (digits.end + 1, end + own);
-            }
+            (digits, before) = select::holding(total, &wanted);
         }
         // Memory for the wanted elements of each part.
         let sizes = row.chunks(PART).zip(places.chunks(DIGITS)).map(|(part, counts)| match is_few {
@@ -321,42 +321,92 @@ impl<L, K, S> By<L, K, S> {
                 *next += 1;
             }
         })?;
+        let split = Split { held: &held, places, low, digits, before };
+        self.sort_split(&split, &wanted, out, work)
+    }
 
-        let (held, places) = (&*held, &*places);
-        let runs = move |digit: usize| {
-            held.iter()
-                .zip(places.chunks(DIGITS))
-                .map(move |(held, places)| &held[places[digit] as usize..places[digit + 1] as usize])
-        };
-        let (mut rest, mut tasks) = (out, Vec::new());
-        for digit in digits {
-            let count = runs(digit).map(<[E]>::len).sum::<usize>();
+    /// The bits of keys of a row, up to the highest that differs.
+    fn differing<T, E>(&self, row: &[T], work: Work) -> u32
+    where
+        T: Pod + Sync,
+        L: Fn(T, u32) -> E + Sync,
+        K: Fn(E) -> u64 + Sync,
+        S: Sync,
+    {
+        let key = |x: T| (self.key)((self.load)(x, 0));
+        let first = key(row[0]);
+        let mut differing = vec![0_u64; row.len().div_ceil(PART)];
+        let tasks = row.chunks(PART).zip(&mut differing);
+        threads::all(tasks, work, |(part, differing)| {
+            *differing = part.iter().fold(0, |all, &x| all | (key(x) ^ first));
+        });
+        u64::BITS - differing.iter().fold(0, |all, own| all | own).leading_zeros()
+    }
+
+    /// Sorts the elements of each digit of a split row by the lower bits.
+    fn sort_split<E, O>(
+        &self,
+        split: &Split<'_, E>,
+        wanted: &Range<usize>,
+        out: &mut [O],
+        work: Work,
+    ) -> Result<()>
+    where
+        E: Pod + Send + Sync,
+        O: Pod + Send,
+        L: Sync,
+        K: Fn(E) -> u64 + Sync,
+        S: Fn(E) -> O + Sync,
+    {
+        let (mut rest, mut tasks, mut before) = (out, Vec::new(), split.before);
+        for digit in split.digits.clone() {
+            let count = split.runs(digit).map(<[E]>::len).sum::<usize>();
             let own = wanted.start.max(before)..wanted.end.min(before + count);
             if !own.is_empty() {
                 tasks.push((digit, count, own.start - before, cut(&mut rest, own.len())));
             }
             before += count;
         }
-        let most = if low == 0 { 0 } else { tasks.iter().map(|task| task.1).max().unwrap_or(0) };
+        let most = if split.low == 0 { 0 } else { tasks.iter().map(|task| task.1).max().unwrap_or(0) };
         let scratch = || Scratch::of::<E>(most);
         threads::each(tasks, work, scratch, |scratch, (digit, count, first, out)| {
-            if low == 0 {
+            if split.low == 0 {
                 // All are equal.
                 let (mut before, mut rest) = (first, out);
-                for run in runs(digit) {
+                for run in split.runs(digit) {
                     let run = run.split_at(before.min(run.len()));
                     before -= run.0.len();
-                    let own = cut(&mut rest, run.1.len());
-                    own.iter_mut().zip(run.1).for_each(|(out, &e)| *out = (self.store)(e));
+                    self.store(run.1, cut(&mut rest, run.1.len()));
                 }
                 return;
             }
             let [a, b] = scratch.buffers(count);
             let mut rest = &mut *a;
-            for run in runs(digit) {
+            for run in split.runs(digit) {
                 cut(&mut rest, run.len()).copy_from_slice(run);
             }
-            self.digits([a, b], low, first, out);
+            self.digits([a, b], split.low, first, out);
         })
+    }
+}
+
+/// A row whose parts are sorted by a digit: elements of some digits, and for each part the begin of each digit's.
+struct Split<'a, E> {
+    held: &'a [&'a mut [E]],
+    places: &'a [u32],
+    /// The bits below the digit.
+    low: u32,
+    digits: Range<usize>,
+    /// Elements of lower digits.
+    before: usize,
+}
+
+impl<E> Split<'_, E> {
+    /// The elements of a digit, part by part.
+    fn runs(&self, digit: usize) -> impl Iterator<Item = &[E]> {
+        self.held
+            .iter()
+            .zip(self.places.chunks(DIGITS))
+            .map(move |(held, places)| &held[places[digit] as usize..places[digit + 1] as usize])
     }
 }

@@ -104,7 +104,10 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "cpu",
         &[
-            &["bytes", "cached", "convert", "explain", "integers", "memory", "prelude", "random", "threads"],
+            &[
+                "bytes", "cached", "convert", "explain", "integers", "memory", "prelude", "random", "select",
+                "threads",
+            ],
             &["buffer", "lines", "lookup", "reorder"],
             &["ahead", "load", "math", "registers"],
             &["kernels", "reduce"],
