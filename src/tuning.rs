@@ -48,6 +48,15 @@ pub(crate) mod segments {
     pub(crate) const LONG_RUN: usize = 64;
 }
 
+/// The first places of sorted rows on adapters.
+pub(crate) mod first {
+    /// The most places that are chosen by blocks.
+    pub(crate) const MOST: usize = 2048;
+
+    /// The least elements of a row for each that is sorted then.
+    pub(crate) const LEAST_SPARED: usize = 4;
+}
+
 /// Costs of steps, and the least saving of a stage, in additions.
 pub(crate) mod costs {
     /// The least saving of a stage that is worth a dispatch, in additions: lavapipe takes 50 us for a small kernel, and

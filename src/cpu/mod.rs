@@ -106,7 +106,7 @@ impl Backend for CpuDevice {
             longest_row: LONGEST,
             shared: usize::MAX,
             whole: u64::MAX,
-            by_key: true,
+            irregular: true,
             total: self.math == Math::Total,
         }
     }

@@ -51,4 +51,5 @@ pub use repeat::LoopState;
 pub(crate) use runs::Runs;
 pub use scattering::{Keys, Update};
 pub use searching::Side;
+pub(crate) use selecting::bits;
 pub use sorting::Between;

@@ -69,7 +69,7 @@ impl Backend for Gpu {
             longest_row: self.adapter.longest_row(),
             shared: SHARED,
             whole: self.parts.cuts.whole(),
-            by_key: false,
+            irregular: false,
             total: self.adapter.math == Math::Total,
         }
     }

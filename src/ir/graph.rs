@@ -255,9 +255,9 @@ pub(crate) struct Bounds {
     pub shared: usize,
     /// Bytes of a tensor that is bound whole, however often it is read.
     pub whole: u64,
-    /// Whether a stage reduces elements by key. Else a stage counts at most [`MOST_COUNTED`](crate::tuning::segments)
-    /// keys, and nothing more.
-    pub by_key: bool,
+    /// Whether a stage reduces elements by key, and selects places of a sorted row. Else a stage counts at most
+    /// [`MOST_COUNTED`](crate::tuning::segments) keys and sorts whole rows, and the schedule composes the rest of stages.
+    pub irregular: bool,
     /// Whether programs are in total mode.
     pub total: bool,
 }

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::graph::Graph;
 use super::horizontal::{self, Stage};
 use super::loops::Loops;
-use super::{Bounds, LEAST_SPARED, MOST_COST, apart, by_key, costly, own_cost, pack, text_cost};
+use super::{Bounds, LEAST_SPARED, MOST_COST, apart, by_key, costly, first, own_cost, pack, text_cost};
 use crate::error::Result;
 use crate::ir::{MOST_TURNS, Node, NodeKind, Op, Operands, Source};
 use crate::layout::{Layout, Shape};
@@ -25,7 +25,7 @@ pub(super) struct Found<'a> {
     /// The nodes to store, each after the ones that it needs. They include roots that are reductions with another shape
     /// than the results.
     pub stages: Vec<Stage<'a>>,
-    /// Equal roots to schedule instead: without counts and reductions by key that the device has no stage for, or with
+    /// Equal roots to schedule instead: without what the device has no stage for, or with
     /// packed operands of a node that reads more tensors than a kernel binds.
     pub instead: Option<Vec<Arc<Node>>>,
 }
@@ -36,8 +36,10 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
         return Ok(Found::default());
     }
     let graph = Graph::new(roots, bounds);
-    if let instead @ Some(_) = by_key::roots(&graph, bounds)? {
-        return Ok(Found { instead, ..Found::default() });
+    for irregular in [by_key::roots, first::roots] {
+        if let instead @ Some(_) = irregular(&graph, bounds)? {
+            return Ok(Found { instead, ..Found::default() });
+        }
     }
     let mut stored = apart::find(&graph);
     let loops = Loops::of(&graph);

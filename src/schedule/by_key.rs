@@ -1,4 +1,4 @@
-//! Counts and reductions by key, of devices that have no stage for them ([`Bounds::by_key`]): by sorted runs
+//! Counts and reductions by key, of devices that have no stage for them ([`Bounds::irregular`]): by sorted runs
 //! ([`Runs`]).
 
 use std::collections::hash_map::Entry;
@@ -21,7 +21,7 @@ pub(super) fn roots(graph: &Graph<'_>, bounds: Bounds) -> Result<Option<Vec<Arc<
         (NodeKind::Axis(AxisOp::Segments(own)), Some(keys)) => Some((*own, Arc::as_ptr(keys))),
         _ => None,
     };
-    let is_stage = |own: Segments| bounds.by_key || is_counted(own);
+    let is_stage = |own: Segments| bounds.irregular || is_counted(own);
     if graph.nodes.iter().all(|node| of(node).is_none_or(|(own, _)| is_stage(own))) {
         return Ok(None);
     }

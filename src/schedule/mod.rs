@@ -6,6 +6,7 @@
 //! | pass | a stage for |
 //! | --- | --- |
 //! | [`by_key`] | sorts, counts and blocks of elements that are reduced by key |
+//! | [`first`] | the first places of long rows that are sorted: blocks of the row, and candidates |
 //! | [`boundaries`] | parts too long for a kernel, with too many operands, or read through several views |
 //! | [`apart`], [`loops`] | values that several kernels would compute; values of one loop |
 //! | [`pack`] | operands of one operation that reads more tensors than a kernel binds |
@@ -20,6 +21,7 @@ mod apart;
 mod boundaries;
 mod by_key;
 mod common;
+mod first;
 mod graph;
 mod hoist;
 mod horizontal;

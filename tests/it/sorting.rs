@@ -318,6 +318,49 @@ fn chosen() {
     });
 }
 
+/// The first places of long rows, some with many equal elements, some with few other than NaN.
+#[test]
+fn first_places() {
+    fn of<T: Sorted>(device: &Device, (m, n): (usize, usize), k: usize, random: &mut Random) {
+        if device.supports(T::DTYPE).is_err() {
+            return;
+        }
+        let few: Vec<T> = (0..1 + random.below(9)).map(|_| T::drawn(random)).collect();
+        let is_few = random.chance(50);
+        let mut value = || if is_few { few[random.below(few.len())] } else { T::drawn(random) };
+        let values: Vec<T> = (0..m * n).map(|_| value()).collect();
+        let x = viewed(device, &values, &[m, n], random);
+        let form = (m, n, 1);
+        for descending in [true, false] {
+            let order = argsorted(&values, form, descending);
+            let expected: Vec<u32> = order.chunks(n).flat_map(|row| row[..k].to_vec()).collect();
+            let what = format!("first {k} of {m} x {n} {}, descending {descending}", T::DTYPE);
+            let indices = if descending { x.argsort_descending(1) } else { x.argsort(1) };
+            if descending {
+                agrees(&x.topk(k, 1).1, device, &expected, &what);
+            } else {
+                let kth: Vec<u32> = expected.chunks(k).map(|row| row[k - 1]).collect();
+                agrees(&x.kthvalue(k, 1).1, device, &kth, &what);
+            }
+            if m * n < 5000 {
+                agrees(&indices, device, &order, &what);
+            }
+        }
+    }
+    on_every_device(|device| {
+        let mut random = Random(16);
+        for (m, n, k) in [(3, 3000, 1), (2, 4001, 7), (1, 20_000, 40), (1, 70_000, 2), (40, 700, 3)] {
+            of::<f32>(device, (m, n), k, &mut random);
+        }
+        of::<f64>(device, (2, 3000), 5, &mut random);
+        of::<f16>(device, (2, 3000), 5, &mut random);
+        of::<i32>(device, (1, 5000), 11, &mut random);
+        of::<u8>(device, (3, 2000), 4, &mut random);
+        of::<i64>(device, (1, 3000), 9, &mut random);
+        of::<bool>(device, (1, 3000), 9, &mut random);
+    });
+}
+
 /// NumPy's quantile of one range, which has all of its elements.
 fn quantile(values: &[f32], q: f64, between: Between) -> f32 {
     let mut sorted = values.to_vec();

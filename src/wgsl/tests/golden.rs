@@ -43,7 +43,7 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     longest_row: 4096,
     shared: 64,
     whole: u64::MAX,
-    by_key: false,
+    irregular: false,
     total: false,
 };
 
