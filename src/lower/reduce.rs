@@ -7,7 +7,7 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{CHUNK, Input, Op, Program, ProgramBuilder, ProgramKind, Scalar, Slot, Source, Step};
 use crate::layout::{Layout, MAX_RANK};
-use crate::plan::{Pass, ScanWork};
+use crate::plan::{Plan, ScanWork};
 
 /// The widest type that a pass stores.
 pub(super) const WIDEST: DType = DType::F64;
@@ -52,7 +52,7 @@ impl Lowering {
     /// A product of matrices. If few workgroups would have all results, one pass adds up the chunks and another their
     /// sums, which is the contract's order too.
     fn product(&mut self, program: &Program, axis: usize) -> Result<Typed> {
-        let pass = Pass::contract(program, self.target)?;
+        let pass = Plan::contract(program, self.target)?;
         let n = program.shape[axis];
         let is_split = program.shape.rank() < MAX_RANK && pass.is_better_in_chunks(n);
         if !is_split || !self.cuts.shows(n / CHUNK * pass.count, WIDEST) {
@@ -66,8 +66,8 @@ impl Lowering {
         for input in &mut chunks.inputs {
             input.layout = input.layout.reshape(&lengths)?;
         }
-        let pass = Pass::contract(&chunks, self.target)?;
-        let dtype = pass.stored[0];
+        let pass = Plan::contract(&chunks, self.target)?;
+        let dtype = pass.kernel.stored[0].dtype;
         let sums = Layout::contiguous(chunks.result_shape().into_owned())?.squeeze(axis as isize + 1)?;
         let (shape, slot) = (sums.shape().clone(), self.pass(pass)?[0]);
         let mut all = ProgramBuilder::new();
@@ -83,16 +83,16 @@ impl Lowering {
                 None => bail!(Kernel, "steps after a product that have no layout"),
             }
         }
-        self.typed(Pass::contract(&sums, self.target)?)
+        self.typed(Plan::contract(&sums, self.target)?)
     }
 
     /// Passes over rows, each over the partial results of the one before.
     fn rows(&mut self, program: &Program) -> Result<Typed> {
         let mut rows = program.in_rows()?;
         loop {
-            let pass = Pass::reduce(&rows, self.target)?;
-            let Some(layout) = pass.rest.clone() else { return self.typed(pass) };
-            let stored = pass.stored.clone();
+            let (pass, rest) = Plan::reduce(&rows, self.target)?;
+            let Some(layout) = rest else { return self.typed(pass) };
+            let stored: SmallVec<[DType; 2]> = pass.stored().collect();
             let slots = self.pass(pass)?;
             let mut inputs = slots
                 .iter()
@@ -120,12 +120,12 @@ impl Lowering {
 
     /// A pass of a scan.
     pub(super) fn scan_pass(&mut self, work: &ScanWork) -> Result<Typed> {
-        self.typed(Pass::scan(work, self.target)?)
+        self.typed(Plan::scan(work, self.target)?)
     }
 
     /// The slots of a pass, and the type of their elements.
-    fn typed(&mut self, pass: Pass) -> Result<Typed> {
-        let dtype = pass.stored[0];
+    fn typed(&mut self, pass: Plan) -> Result<Typed> {
+        let dtype = pass.kernel.stored[0].dtype;
         Ok((self.pass(pass)?, dtype))
     }
 }
