@@ -5,6 +5,39 @@
 // The state before a place has levels. `b0` is the value of everything before the tile, `b1` of everything before its first
 // group, `b2` of everything before its first group of groups, and so on.
 
+#if !lasts
+// Unfenced, for values that are stored and not read again.
+fn after(a: {own}, b: {own}) -> {own} {
+    return {joined};
+}
+
+#endif
+// Fenced: nothing may reorder it.
+fn join(a: {own}, b: {own}) -> {own} {
+    return {fenced};
+}
+
+// Stores a vector of values, or a part of a tile's last value.
+fn store({parameters}, value: {stored}) {
+#if ends
+    if (at >= {end}) { return; }
+#endif
+#if one_value
+    result[{row}] = value;
+#else
+#if by_vectors
+    result[{row} + {x}] = {packed};
+#else
+    let lane = {x} * 4u + vec4<u32>(0u, 1u, 2u, 3u);
+    let place = ({row}) + {lanes};
+    if (lane.x < p.len{inner}) { result[place.x] = value.x; }
+    if (lane.y < p.len{inner}) { result[place.y] = value.y; }
+    if (lane.z < p.len{inner}) { result[place.z] = value.z; }
+    if (lane.w < p.len{inner}) { result[place.w] = value.w; }
+#endif
+#endif
+}
+
 #if meets
 var<workgroup> shared_values: array<{vector}, {size}>;
 

@@ -20,7 +20,7 @@ use crate::dtype::DType;
 use crate::error::{ErrorKind, Result, bail};
 use crate::ir::{Body, Math, Plans, Program, Step, Storage};
 use crate::lower::Cuts;
-use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Makes, Plan};
+use crate::plan::{self, Binding, Faults, Form, Kernel, MOST_ELEMENTS, Plan};
 
 /// The device state that all handles share.
 #[derive(Debug)]
@@ -57,15 +57,13 @@ fn workgroup(limits: &wgpu::Limits) -> u32 {
 fn writes_all(plan: &Plan, results: &[Bound<'_>]) -> bool {
     let kernel = &plan.kernel;
     let is_whole = |bound: &Bound<'_>| (bound.start, bound.size) == (0, bound.buffer.size);
-    if kernel.fresh && results.iter().all(|bound| is_whole(bound) && !bound.buffer.is_lent) {
-        return true;
-    }
+    let is_new = || results.iter().all(|bound| is_whole(bound) && !bound.buffer.is_lent);
+    let Form::Elements(own) = &kernel.form else { return is_new() };
     let elements = plan.elements();
-    let covers = |(i, bound): (usize, &Bound<'_>)| {
-        let bytes = elements * kernel.value_type(kernel.results[i]).size() as u64;
-        is_whole(bound) && bytes >= bound.buffer.held
+    let covers = |(bound, stored): (&Bound<'_>, &Binding)| {
+        is_whole(bound) && elements * stored.dtype.size() as u64 >= bound.buffer.held
     };
-    kernel.makes == Makes::Elements && results.iter().enumerate().all(covers) && !kernel.reads_output()
+    own.fresh && is_new() || results.iter().zip(&kernel.stored).all(covers) && !kernel.code.reads_output()
 }
 
 /// Faults that follow from missing features.

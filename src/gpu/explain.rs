@@ -8,7 +8,6 @@ use super::execute::lowered;
 use crate::error::Result;
 use crate::ir::{Destination, Explanation, Schedule, Stage};
 use crate::lower::{Commands, Note};
-use crate::plan::Plan;
 use crate::wgsl;
 
 /// The kernels that would run for each stage of a schedule, and the text of its first kernel.
@@ -39,22 +38,22 @@ fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Explanation>
     let (text, wgsl) = (first.to_string(), Some(emitted.text()));
     let mut explanation = Explanation { text, wgsl, ..Explanation::default() };
     // Otherwise it copies one of the operands.
-    if dispatches[0].pass.is_some() || first.kernel.operands.len() == program.inputs.len() {
+    if first.description.is_some() || first.kernel.code.operands.len() == program.inputs.len() {
         (explanation.lines, explanation.accesses) = (emitted.lines(&first.kernel), first.accesses());
     }
     if !program.is_map() {
         let add = |all: usize, moved: u64| all.saturating_add(moved as usize);
         explanation.moved = Some(dispatches.iter().map(|dispatch| dispatch.plan.moved).fold(0, add));
     }
-    let passes = dispatches.iter().filter_map(|dispatch| dispatch.pass.as_ref().zip(Some(&dispatch.plan)));
-    for (number, (form, Plan { launch, .. })) in passes.take(note.passes).enumerate() {
-        let [x, y, z] = launch.groups;
-        let _ = writeln!(explanation.text, "pass {}: {form}; workgroups {x} x {y} x {z}", number + 1);
+    let passes =
+        dispatches.iter().filter_map(|own| Some((own.plan.description.as_ref()?, own.plan.launch.groups)));
+    for (number, (description, [x, y, z])) in passes.take(note.passes).enumerate() {
+        let _ = writeln!(explanation.text, "pass {}: {description}; workgroups {x} x {y} x {z}", number + 1);
     }
     if note.tables {
         explanation.text.push_str("before: lookups in tables larger than a binding, which are not counted\n");
     }
-    let steps = first.kernel.steps.len();
+    let steps = first.kernel.code.steps.len();
     let runs = match (note.parts, dispatches.len()) {
         (_, 1) if program.is_map() => format!("1 kernel of {steps} steps"),
         (_, kernels) if program.is_map() => format!(

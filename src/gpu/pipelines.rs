@@ -96,7 +96,7 @@ impl Pipelines {
         let text = emitted.text();
         wgsl::validate(&text)?;
         let uniform_size = (emitted.words.len() as u64 * 4).next_multiple_of(16);
-        let (results, inputs) = (kernel.stored().len(), kernel.bindings.len());
+        let (results, inputs) = (kernel.stored.len(), kernel.bindings.len());
         let key = (results, inputs, uniform_size);
         let known = lock(&self.known).layouts.get(&key).cloned();
         let layout = match known {

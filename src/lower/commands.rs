@@ -7,7 +7,7 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{Input, Program, Slot, Source};
 use crate::layout::{Layout, Shape};
-use crate::plan::{Field, Pass, Place, Plan, Target};
+use crate::plan::{Field, Place, Plan, Target};
 
 /// The most kernels of a list, so that a list fits into memory.
 const MOST_DISPATCHES: usize = 1 << 18;
@@ -28,8 +28,6 @@ pub(crate) enum Command {
 pub(crate) struct Dispatch {
     pub plan: Plan,
     pub writes: SmallVec<[Slot; 1]>,
-    /// Its description, if it is a pass of a reduction. The first passes of a stage are explained.
-    pub pass: Option<String>,
 }
 
 /// The explanation of a stage.
@@ -89,7 +87,7 @@ impl Commands {
     pub(super) fn reads(&self, slot: usize) -> bool {
         let is_it = |other: &Slot| other.number == slot;
         self.dispatches.iter().any(|Dispatch { plan, writes, .. }| {
-            plan.reads.iter().any(is_it) || plan.kernel.reads_output() && writes.iter().any(is_it)
+            plan.reads.iter().any(is_it) || plan.kernel.code.reads_output() && writes.iter().any(is_it)
         })
     }
 
@@ -171,27 +169,21 @@ impl Lowering {
     }
 
     /// Adds a dispatch.
-    pub(super) fn dispatch(
-        &mut self,
-        plan: Plan,
-        writes: SmallVec<[Slot; 1]>,
-        pass: Option<String>,
-    ) -> Result<()> {
+    pub(super) fn dispatch(&mut self, plan: Plan, writes: SmallVec<[Slot; 1]>) -> Result<()> {
         let number = self.commands.dispatches.len();
         if number == MOST_DISPATCHES {
             bail!(Limit, "more than {MOST_DISPATCHES} kernels: evaluate a slice of it");
         }
-        self.commands.dispatches.push(Dispatch { plan, writes, pass });
+        self.commands.dispatches.push(Dispatch { plan, writes });
         self.commands.list.push(Command::Dispatch(number));
         Ok(())
     }
 
     /// Adds a pass of a reduction. Returns the slots of its results.
-    pub(super) fn pass(&mut self, pass: Pass) -> Result<SmallVec<[Slot; 1]>> {
-        let slots: SmallVec<[Slot; 1]> =
-            pass.stored.iter().map(|&dtype| self.slot(pass.count, dtype)).collect();
+    pub(super) fn pass(&mut self, plan: Plan) -> Result<SmallVec<[Slot; 1]>> {
+        let slots: SmallVec<[Slot; 1]> = plan.stored().map(|dtype| self.slot(plan.count, dtype)).collect();
         self.note.passes += usize::from(self.note.parts == 1);
-        self.dispatch(pass.plan, slots.clone(), Some(pass.form))?;
+        self.dispatch(plan, slots.clone())?;
         Ok(slots)
     }
 
@@ -212,7 +204,7 @@ impl Lowering {
                 word += 1;
             });
         }
-        self.dispatch(plan, SmallVec::from_slice(writes), None)
+        self.dispatch(plan, SmallVec::from_slice(writes))
     }
 
     /// Adds the commands of `work`, or none of them if a kernel would bind too much. Returns whether it did.

@@ -9,7 +9,7 @@ use crate::ir::{
     AxisOp, CHUNK, Contract, Input, Op, Program, ProgramBuilder, ProgramKind, Scalar, Slot, Source, Step,
 };
 use crate::layout::{Layout, MAX_RANK};
-use crate::plan::{Pass, ScanWork};
+use crate::plan::{Plan, ScanWork};
 
 /// The widest type that a pass stores.
 pub(super) const WIDEST: DType = DType::F64;
@@ -55,7 +55,7 @@ impl Lowering {
     /// sums, which is the contract's order too.
     fn product(&mut self, program: &Program, own: Contract) -> Result<Typed> {
         let axis = own.axis;
-        let pass = Pass::contract(program, self.target)?;
+        let pass = Plan::contract(program, self.target)?;
         let n = program.shape[axis];
         let is_split = program.shape.rank() < MAX_RANK && pass.is_better_in_chunks(n);
         if !is_split || !self.cuts.shows(n / CHUNK * pass.count, WIDEST) {
@@ -69,8 +69,8 @@ impl Lowering {
         for input in &mut chunks.inputs {
             input.layout = input.layout.reshape(&lengths)?;
         }
-        let pass = Pass::contract(&chunks, self.target)?;
-        let dtype = pass.stored[0];
+        let pass = Plan::contract(&chunks, self.target)?;
+        let dtype = pass.kernel.stored[0].dtype;
         let sums = Layout::contiguous(chunks.result_shape().into_owned())?.squeeze(axis as isize + 1)?;
         let (shape, slot) = (sums.shape().clone(), self.pass(pass)?[0]);
         let mut all = ProgramBuilder::new();
@@ -86,16 +86,16 @@ impl Lowering {
                 None => bail!(Kernel, "steps after a product that have no layout"),
             }
         }
-        self.typed(Pass::contract(&sums, self.target)?)
+        self.typed(Plan::contract(&sums, self.target)?)
     }
 
     /// Passes over rows, each over the partial results of the one before.
     fn rows(&mut self, program: &Program) -> Result<Typed> {
         let mut rows = program.in_rows()?;
         loop {
-            let pass = Pass::reduce(&rows, self.target)?;
-            let Some(layout) = pass.rest.clone() else { return self.typed(pass) };
-            let stored = pass.stored.clone();
+            let (pass, rest) = Plan::reduce(&rows, self.target)?;
+            let Some(layout) = rest else { return self.typed(pass) };
+            let stored: SmallVec<[DType; 2]> = pass.stored().collect();
             let slots = self.pass(pass)?;
             let mut inputs = slots
                 .iter()
@@ -123,12 +123,12 @@ impl Lowering {
 
     /// A pass of a scan.
     pub(super) fn scan_pass(&mut self, work: &ScanWork) -> Result<Typed> {
-        self.typed(Pass::scan(work, self.target)?)
+        self.typed(Plan::scan(work, self.target)?)
     }
 
     /// The slots of a pass, and the type of their elements.
-    fn typed(&mut self, pass: Pass) -> Result<Typed> {
-        let dtype = pass.stored[0];
+    fn typed(&mut self, pass: Plan) -> Result<Typed> {
+        let dtype = pass.kernel.stored[0].dtype;
         Ok((self.pass(pass)?, dtype))
     }
 }

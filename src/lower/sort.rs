@@ -14,7 +14,7 @@ use crate::ir::{
     Value,
 };
 use crate::layout::Layout;
-use crate::plan::{Counter, Moved, Plan, Run, Sorter};
+use crate::plan::{self, Count, Moved, Plan, SortNumbers};
 use crate::tuning::sort::BITS;
 
 /// What moves from pass to pass: values, or indices of elements.
@@ -81,7 +81,7 @@ impl Lowering {
                 (self.elements(&keys, count)?, keys.dtype, Some(self.elements(&moved, count)?))
             }
         };
-        let tile = Sorter::new(dtype, 0, self.target).tile();
+        let tile = plan::Sort::new(dtype, 0, self.target).tile();
         let is_flat = count > length && 2 * length <= tile;
         let rows = match is_flat {
             true => Rows { sort, dtype, moved, rows: 1, length: count, row: Some(length) },
@@ -117,12 +117,12 @@ impl Lowering {
             bail!(Kernel, "a stage that reduces by key");
         };
         let (count, target) = (program.shape.count()?, self.target);
-        let counter = Counter::new(bins, target);
-        let plan = |keys: &Program, before: usize| Plan::count(keys, counter, (bins, before), target);
+        let counting = Count::new(bins, target);
+        let plan = |keys: &Program, before: usize| Plan::count(keys, counting, (bins, before), target);
         let mut keys = program.clone().of_kind(ProgramKind::Map);
         let fused = if self.cuts.is_whole(&keys) { plan(&keys, 0)? } else { None };
         let mut plans: SmallVec<[Plan; 1]> = fused.into_iter().collect();
-        let mut tiles = count.div_ceil(counter.tile()) * plans.len();
+        let mut tiles = count.div_ceil(counting.tile()) * plans.len();
         if plans.is_empty() {
             let values = self.elements(&keys, count)?;
             for range in self.cuts.ranges(count, DType::U32) {
@@ -130,7 +130,7 @@ impl Lowering {
                 keys = Program::copy_of(keys.dtype, Source::Slot(slot), &[range.len()].into())?;
                 let Some(plan) = plan(&keys, tiles)? else { bail!(Kernel, "keys that lie apart") };
                 plans.push(plan);
-                tiles += range.len().div_ceil(counter.tile());
+                tiles += range.len().div_ceil(counting.tile());
             }
         }
         if !self.cuts.shows(tiles * bins, DType::U32) {
@@ -141,8 +141,7 @@ impl Lowering {
         }
         let tables = self.slot(tiles * bins, DType::U32);
         for plan in plans {
-            let what = format!("elements of tiles of {} counted", counter.tile());
-            self.dispatch(plan, smallvec![tables], Some(what))?;
+            self.dispatch(plan, smallvec![tables])?;
         }
         let all = Input::new(DType::U32, Source::Slot(tables), Layout::contiguous([tiles, bins])?);
         let result = self.computed(&Program::copy(all).reduced(ReduceOp::Sum, 0..1))?;
@@ -191,42 +190,43 @@ impl Lowering {
         places: Range<usize>,
     ) -> Result<Elements> {
         let count = rows.rows * rows.length;
-        let sorter = Sorter { by_row, ..Sorter::new(rows.dtype, width, self.target) };
+        let pass = plan::Sort { by_row, ..plan::Sort::new(rows.dtype, width, self.target) };
         // Elements of 32 bits move by truth values.
         let widest = if rows.dtype == DType::Bool { DType::U32 } else { rows.dtype };
         let ranges = self.cuts.ranges(count, widest);
         // Several ranges belong to one row.
         let length = |range: &Range<usize>| if ranges.len() == 1 { rows.length } else { range.len() };
-        let tiles: usize = ranges.iter().map(|range| length(range).div_ceil(sorter.tile())).sum();
-        let counts = (rows.rows * tiles) << sorter.digit;
+        let tiles: usize = ranges.iter().map(|range| length(range).div_ceil(pass.tile())).sum();
+        let counts = (rows.rows * tiles) << pass.digit;
         if !self.cuts.shows(counts, DType::U32) {
             bail!(
                 Limit,
                 "a sort of {count} elements needs more counts than a kernel binds: sort parts of it"
             );
         }
-        let (descending, row) = (rows.sort.descending, rows.row.unwrap_or(0));
-        let run = Run { rows: rows.rows, tiles, shift, descending, row, ..Run::default() };
+        let (shift, row) = (shift as usize, rows.row.unwrap_or(0));
+        let flip = if rows.sort.descending { u32::MAX as usize } else { 0 };
+        let run = SortNumbers { all: tiles, shift, flip, row, ..SortNumbers::default() };
         let mut before = 0;
-        let runs: Vec<(Run, Range<usize>)> = ranges
+        let runs: Vec<(SortNumbers, Range<usize>)> = ranges
             .iter()
             .map(|range| {
-                let own = Run { length: length(range), start: range.start, before, ..run };
-                before += own.length.div_ceil(sorter.tile());
+                let own = SortNumbers { length: length(range), start: range.start, before, ..run };
+                before += own.length.div_ceil(pass.tile());
                 (own, range.clone())
             })
             .collect();
         // The operands of a pass, over a range of the elements.
         let cuts = self.cuts;
-        let reads = |sorter: &Sorter, range: &Range<usize>| -> Vec<Slot> {
-            let values = elements.values.filter(|_| sorter.reads_values());
-            let indices = elements.indices.filter(|_| sorter.reads_indices());
+        let reads = |pass: &plan::Sort, range: &Range<usize>| -> Vec<Slot> {
+            let values = elements.values.filter(|_| pass.reads_values());
+            let indices = elements.indices.filter(|_| pass.reads_indices());
             let values = values.map(|slot| cuts.bound(slot, range, rows.dtype));
             values.into_iter().chain(indices.map(|slot| cuts.bound(slot, range, DType::U32))).collect()
         };
         let counted = self.slot(counts, DType::U32);
         for (run, range) in &runs {
-            self.sort_pass(&sorter, *run, reads(&sorter, range), smallvec![counted])?;
+            self.sort_pass(&pass, rows.rows, *run, reads(&pass, range), smallvec![counted])?;
         }
         let layout = Layout::contiguous([counts])?;
         let axis = ScanAxis { op: ReduceOp::Sum, axis: 0, exclusive: true };
@@ -236,7 +236,7 @@ impl Lowering {
             values: moved.values.then(|| self.slot(places.len(), rows.dtype)),
             indices: moved.indices.then(|| self.slot(places.len(), DType::U32)),
         };
-        let together = Sorter { moved: Some(moved), ..sorter.clone() };
+        let together = plan::Sort { moved: Some(moved), ..pass.clone() };
         let moves = match together.bindings() > self.target.bindings as usize {
             // A kernel for each, as the adapter binds too few for both. Each kernel reads the digits.
             true => [Moved { indices: false, ..moved }, Moved { values: false, ..moved }].to_vec(),
@@ -244,17 +244,17 @@ impl Lowering {
         };
         let stored = self.cuts.ranges(places.len(), widest);
         for moved in moves {
-            let sorter = Sorter { moved: Some(moved), ..sorter.clone() };
+            let pass = plan::Sort { moved: Some(moved), ..pass.clone() };
             for (to, (run, range)) in stored.iter().flat_map(|to| runs.iter().map(move |run| (to, run))) {
-                let run = Run { low: places.start + to.start, size: to.len(), ..*run };
-                let mut own = reads(&sorter, range);
+                let run = SortNumbers { low: places.start + to.start, size: to.len(), ..*run };
+                let mut own = reads(&pass, range);
                 own.push(offsets);
                 let values = next.values.filter(|_| moved.values);
                 let indices = next.indices.filter(|_| moved.indices);
                 let values = values.map(|slot| cuts.bound(slot, to, rows.dtype));
                 let indices = indices.map(|slot| cuts.bound(slot, to, DType::U32));
                 let writes = values.into_iter().chain(indices).collect();
-                self.sort_pass(&sorter, run, own, writes)?;
+                self.sort_pass(&pass, rows.rows, run, own, writes)?;
             }
         }
         Ok(next)
@@ -262,12 +262,13 @@ impl Lowering {
 
     fn sort_pass(
         &mut self,
-        sorter: &Sorter,
-        run: Run,
+        pass: &plan::Sort,
+        rows: usize,
+        run: SortNumbers,
         reads: Vec<Slot>,
         writes: SmallVec<[Slot; 1]>,
     ) -> Result<()> {
-        let plan = Plan::sort(sorter.clone(), run, reads, self.target)?;
-        self.dispatch(plan, writes, Some(sorter.describe(&run)))
+        let plan = Plan::sort(pass.clone(), rows, run, reads, self.target)?;
+        self.dispatch(plan, writes)
     }
 }

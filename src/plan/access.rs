@@ -70,11 +70,9 @@ impl Access {
     /// The cost of the text that loads four elements, in additions: drivers' compilers check and branch for each load.
     pub(super) fn cost(self, dtype: DType) -> usize {
         let loads = match self {
-            Access::Splat | Access::Vector | Access::Joined { .. } | Access::Backward | Access::LookupRow => {
-                1
-            }
             Access::Shifted | Access::Near { .. } | Access::Stepped { .. } | Access::Interleaved => 3,
             Access::Strided | Access::Lookup => LANES,
+            _ => 1,
         };
         loads * if dtype.packing() == Packing::Whole { 2 } else { 4 }
     }
@@ -98,9 +96,11 @@ impl Access {
         matches!(self, Access::Interleaved | Access::Joined { .. })
     }
 
-    /// Elements that its addresses count.
-    pub(super) fn unit(self) -> usize {
-        if matches!(self, Access::Near { whole: false, .. }) { 1 } else { self.width() }
+    /// The elements that its offset and strides count in.
+    pub(super) fn unit(self, walk: Walk) -> usize {
+        let by_elements =
+            matches!(walk, Walk::Words { .. }) || matches!(self, Access::Near { whole: false, .. });
+        if by_elements { 1 } else { self.width() }
     }
 
     /// Whether its addresses come from the coordinates of lanes.
@@ -253,6 +253,20 @@ impl Store {
             Store::Pairs => Access::Stepped { step: 1, first: 0, width: 2 },
             Store::Joined { vectors } => Access::Joined { vectors },
             Store::Lanes | Store::Words => Access::Strided,
+        }
+    }
+
+    /// The elements of an entry of the result's array.
+    pub(super) fn width(self) -> usize {
+        if self == Store::Words { LANES } else { self.access().width() }
+    }
+
+    /// How the addresses along the output's path follow the axes.
+    pub(super) fn strides(self, path: &Path, walk: Walk) -> SmallVec<[Stride; 6]> {
+        match walk {
+            // Divisors of coordinates.
+            Walk::Words { .. } => path.strides.iter().map(|_| Stride::Any).collect(),
+            _ => self.access().strides(path, walk),
         }
     }
 

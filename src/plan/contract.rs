@@ -1,26 +1,35 @@
 //! The plan of a product of matrices: its rows, columns and batches, and the results of each invocation.
 
-use super::access::{Chooser, Store};
-use super::fields::{self, Number};
+use smallvec::smallvec;
+
+use super::access::Store;
+use super::builder::{Made, PlanBuilder};
+use super::form::{Contract, Form};
 use super::grid::workgroups;
-use super::kernel::Kernel;
-use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
-use super::makes::{Contract, Makes};
-use super::reading::{Bound, Reading};
+use super::launch::{Plan, counted};
+use super::numbers::ContractNumbers;
 use super::target::Target;
 use super::walk::{LANES, REDUCE_WORKGROUP, Walk, whole};
 use crate::dtype::DType;
-use crate::error::{Result, bail};
+use crate::error::Result;
 use crate::ir::{CHUNK, Product, Program, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
 use crate::tuning::contract::{FEW_READERS, FEW_TILES, FEWEST, LEAST_CHUNKS, ROWS, SIDE};
 
-impl Pass {
-    /// Plans a program whose products are added up along an axis.
-    pub(crate) fn contract(program: &Program, target: Target) -> Result<Pass> {
+/// Matrices that are multiplied, so that lanes lie along columns.
+struct Matrices {
+    /// The factors, and after them the results if steps follow the products.
+    program: Program,
+    /// The axes of the batch, the rows, the products and the columns, with the strides of the output first.
+    axes: [Axes; 4],
+    /// Whether neighbours in memory of each factor are factors of one sum.
+    along: [bool; 2],
+}
+
+impl Matrices {
+    fn new(program: &Program) -> Result<Matrices> {
         let Product { mut factors, batch, mut kept, axis } = program.product()?;
-        // Lanes lie along columns: those of the right factor, unless it has one column or its columns lie apart in
-        // memory.
+        // Columns are those of the right factor, unless it has one column or its columns lie apart in memory.
         let is_dense =
             [0, 1].map(|i| kept[i].last().is_some_and(|&axis| stride(program, factors[i], axis) == 1));
         if kept[1].is_empty() || is_dense == [true, false] {
@@ -28,91 +37,95 @@ impl Pass {
             kept.swap(0, 1);
         }
         let along = factors.map(|factor| stride(program, factor, axis) == 1);
-        let shape = &program.shape;
-        let after = program.after_product()?;
         let mut values = factors.to_vec();
-        values.extend(after.iter().flat_map(|_| &program.results));
+        values.extend(program.after_product()?.iter().flat_map(|_| &program.results));
         let own = program.only(&values)?;
         let out = Layout::contiguous(program.result_shape().into_owned())?;
         let axes = |axes: Vec<usize>| -> Axes {
             let strides = |k: usize| own.inputs.iter().map(move |input| input.layout.strides()[k]);
             let stride = |k: usize| if k == axis { 0 } else { out.strides()[k] };
             let all = axes.into_iter().map(|k| Axis {
-                length: shape[k],
+                length: program.shape[k],
                 strides: std::iter::once(stride(k)).chain(strides(k)).collect(),
             });
             merge(all)
         };
         let [left, right] = kept;
-        let mut groups = [batch, left, vec![axis], right].map(axes);
-        for group in [2, 3].into_iter().filter(|&group| groups[group].is_empty()).collect::<Vec<_>>() {
-            groups[group].push(Axis { length: 1, strides: (0..=own.inputs.len()).map(|_| 0).collect() });
+        let mut axes = [batch, left, vec![axis], right].map(axes);
+        for empty in axes[2..].iter_mut().filter(|axes| axes.is_empty()) {
+            empty.push(Axis { length: 1, strides: (0..=own.inputs.len()).map(|_| 0).collect() });
         }
+        Ok(Matrices { program: own, axes, along })
+    }
+}
+
+impl Plan {
+    /// Plans a program whose products are added up along an axis.
+    pub(crate) fn contract(program: &Program, target: Target) -> Result<Plan> {
+        let Matrices { program: own, axes, along } = Matrices::new(program)?;
         let count = |axes: &Axes| axes.iter().fold(1_usize, |all, axis| all.saturating_mul(axis.length));
-        let [batches, rows, products, columns] = groups.each_ref().map(count);
+        let [batches, rows, products, columns] = axes.each_ref().map(count);
         let results = batches.saturating_mul(rows).saturating_mul(columns);
-        if results > MOST_ELEMENTS {
-            bail!(
-                Limit,
-                "a product over {shape} has more than {MOST_ELEMENTS} results, which is what a kernel counts to: evaluate it \
-                 in slices"
-            );
-        }
-        let walk = if groups[3].len() == 1 { Walk::Rows } else { Walk::Anywhere };
+        counted(Some(results), || format!("a product over {} stores", program.shape))?;
+        let walk = if axes[3].len() == 1 { Walk::Rows } else { Walk::Anywhere };
         let offsets = std::iter::once(0).chain(own.inputs.iter().map(|input| input.layout.offset()));
-        let loops = Nest::of(offsets, groups.iter().flatten());
-        let reading = Reading::of(&own, Place::Fresh);
-        let chooser = Chooser { loops: &loops, walk, together: None };
-        let mut accesses = reading.reduced(&own, &chooser);
-        let (batch, axis) = (0..groups[0].len(), groups[0].len() + groups[1].len());
+        let loops = Nest::of(offsets, axes.iter().flatten());
+        let mut builder = PlanBuilder::new(&own, loops, walk, target);
+        let (batch, axis) = (0..axes[0].len(), axes[0].len() + axes[1].len());
         let tile = tile(own.dtype, [rows, columns, products], along, target);
         let contract = Contract { batch, axis, ..tile };
-        let bound = Bound::new(&own, &reading, &mut accesses, 1, target)?;
+        let bound = builder.bind(1)?;
         let [y, x] = contract.sides;
         let tile = [y * contract.rows, x * LANES as u32];
         let tiles = [rows.div_ceil(tile[0] as usize), columns.div_ceil(tile[1] as usize)];
         let all = batches * tiles[0] * tiles[1];
-        let groups = workgroups(shape, all * (x * y) as usize, x * y, target)?;
+        let groups = workgroups(&program.shape, all, target)?;
         let matrices = if contract.batch.is_empty() { "a product" } else { "products" };
-        let then = after.map_or(String::new(), |after| {
+        let then = program.after_product()?.map_or(String::new(), |after| {
             let s = if after.steps.len() == 1 { "" } else { "s" };
             format!(", and {} step{s} before each is stored", after.steps.len())
         });
-        let form = format!(
+        let description = format!(
             "{matrices} of {rows} rows and {columns} columns over {products}: a workgroup has {} by {} results{then}",
             tile[0], tile[1]
         );
-        let is_linear = loops.output().has_linear_rows(1) && columns.is_multiple_of(LANES);
+        let output = builder.loops.output();
+        let is_linear = output.has_linear_rows(1) && columns.is_multiple_of(LANES);
         let (store, stored) = match is_linear && walk == Walk::Rows {
             true => (Store::Vector, program.dtype),
             false => (Store::Lanes, whole(program.dtype)),
         };
-        let strides = store.access().strides(loops.output(), walk);
-        let (kernel, reads) =
-            Kernel::assemble(&own, bound, &accesses, &loops, (walk, store, strides), target);
-        let makes = Makes::Contract(contract);
-        let kernel = Kernel { workgroup: [x * y, 1], out: stored, makes, ..kernel };
-        let words = fields::words(&kernel, &loops, &own, |number| match number {
-            Number::Count => all,
-            Number::Pitch => groups[0],
-            Number::Row => products,
-            Number::Rows => rows,
-            Number::Columns => columns,
-            Number::Positions => tiles[0],
-            Number::Vectors => tiles[1],
-            _ => 0,
-        });
-        let launch = Launch { words, groups: [groups[0] as u32, groups[1] as u32, 1] };
-        Ok(Pass::of(program, (kernel, launch, reads, loops), (vec![stored], results), form, None))
+        let numbers = ContractNumbers {
+            pitch: groups[0] as usize,
+            count: all,
+            vectors: tiles[1],
+            rows,
+            row: products,
+            columns,
+            positions: tiles[0],
+        };
+        let made = Made {
+            form: Form::Contract(contract),
+            store,
+            stored: smallvec![stored],
+            count: results,
+            numbers: numbers.words(),
+            workgroup: [x * y, 1],
+            groups,
+            description: Some(description),
+        };
+        let plan = builder.plan(bound, made);
+        // Steps after the products run once for each sum.
+        Ok(Plan { work: program.work_moving(plan.moved), ..plan })
     }
 
     /// Whether so few workgroups add up so many products that separate chunks would be faster.
     pub(crate) fn is_better_in_chunks(&self, products: usize) -> bool {
-        let few = match &self.plan.kernel.makes {
-            Makes::Contract(own) if own.rows == 1 => FEW_READERS,
+        let few = match &self.kernel.form {
+            Form::Contract(own) if own.rows == 1 => FEW_READERS,
             _ => FEW_TILES,
         };
-        let is_few = self.plan.launch.groups.iter().product::<u32>() < few;
+        let is_few = self.launch.groups.iter().product::<u32>() < few;
         let is_long = products >= LEAST_CHUNKS * CHUNK && products.is_multiple_of(CHUNK);
         is_few && is_long
     }

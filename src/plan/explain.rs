@@ -149,37 +149,34 @@ fn leaf(i: usize, input: &Input) -> String {
 impl Plan {
     /// How each operand is accessed, in words.
     pub(crate) fn accesses(&self) -> Vec<&'static str> {
-        self.kernel.operands.iter().map(|operand| operand.access.describe()).collect()
+        self.kernel.code.operands.iter().map(|operand| operand.access.describe()).collect()
     }
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kernel = &self.kernel;
+        let (kernel, code) = (&self.kernel, &self.kernel.code);
         writeln!(f, "axes: {:?} after collapsing, innermost last", self.loops.lengths)?;
-        for (i, operand) in kernel.operands.iter().enumerate() {
-            let origin = match operand.origin {
+        for (i, operand) in code.operands.iter().enumerate() {
+            let access = operand.access.describe();
+            let (access, origin) = match operand.origin {
                 Origin::Scalar | Origin::Row(_) => continue,
-                Origin::Index => "computed".to_string(),
-                Origin::Output => "in place".to_string(),
-                Origin::Binding(binding) => format!("binding {}", binding + 1 + kernel.stored().len()),
-            };
-            let access = match operand.origin {
-                Origin::Index => "by the place of each lane",
-                _ => operand.access.describe(),
+                Origin::Index => ("by the place of each lane", "computed".to_string()),
+                Origin::Output => (access, "in place".to_string()),
+                Origin::Binding(i) => (access, format!("binding {}", i + 1 + kernel.stored.len())),
             };
             writeln!(f, "  {:<4} {access}, strides {:?}, {origin}", name(i), self.loops.operand(i).strides)?;
         }
-        let store = kernel.store.describe();
+        let store = code.store.describe();
         writeln!(f, "  out  {store}, strides {:?}", self.loops.output().strides)?;
-        let walk = match kernel.walk {
-            Walk::Flat if !kernel.needs_coordinates() || kernel.rank == 1 => "flat, no division",
+        let walk = match code.walk {
+            Walk::Flat if !code.needs_coordinates() || code.rank == 1 => "flat, no division",
             Walk::Flat => "flat, coordinates by division",
-            Walk::Bands if kernel.rank > 2 && kernel.outermost() + 1 < kernel.rank => {
+            Walk::Bands if code.rank > 2 && code.outermost() + 1 < code.rank => {
                 "bands of rows, outer coordinates by division"
             }
             Walk::Bands => "bands of rows, no division",
-            Walk::Rows if kernel.rank > 3 => "rows, outer coordinates by division",
+            Walk::Rows if code.rank > 3 => "rows, outer coordinates by division",
             Walk::Rows => "rows, no division",
             Walk::Anywhere => "anywhere, coordinates by division",
             Walk::Words { .. } => "words of the destination, coordinates by division",
@@ -189,7 +186,7 @@ impl fmt::Display for Plan {
         writeln!(
             f,
             "grid: {walk}; workgroups {gx} x {gy} x {gz} of {x} x {y} invocations, {} x {LANES} elements each",
-            kernel.vectors
+            kernel.form.vectors()
         )
     }
 }

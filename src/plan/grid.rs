@@ -1,6 +1,6 @@
 //! The grid: the elements of each invocation.
 
-use super::fields::Number;
+use super::numbers::ElementsNumbers;
 use super::target::Target;
 use super::walk::{LANES, Packing, Walk};
 use crate::dtype::DType;
@@ -27,17 +27,21 @@ pub(super) struct Grid {
     pub band: usize,
 }
 
-/// The smallest of few workgroup forms that covers an axis, so that few kernels are compiled.
-fn form(length: usize, most: u32) -> u32 {
+/// The smallest of few sides of workgroups that covers an axis, so that few kernels are compiled.
+fn side(length: usize, most: u32) -> u32 {
     let fits = |&size: &u32| size < most && size as usize >= length;
     [1, 4, 16, 64].into_iter().find(fits).unwrap_or(most)
 }
 
+/// Whether workgroups this wide leave at most a fifth of the invocations along rows of this many columns idle.
+fn is_busy(columns: usize, width: u32) -> bool {
+    4 * (columns.next_multiple_of(width as usize) - columns) <= columns
+}
+
 /// The columns of a workgroup along rows of this many vectors. Long rows take the whole workgroup, so that their
-/// kernels have one form. Shorter rows leave at most a fifth of the invocations idle.
+/// kernels have one form. Shorter rows keep most invocations busy.
 fn wide(columns: usize, most: u32) -> u32 {
-    let idle = |width: u32| columns.next_multiple_of(width as usize) - columns;
-    let fits = |width: u32| columns >= most as usize || 4 * idle(width) <= columns;
+    let fits = |width: u32| columns >= most as usize || is_busy(columns, width);
     (0..most.ilog2()).map(|halved| most >> halved).find(|&width| fits(width)).unwrap_or(1)
 }
 
@@ -63,20 +67,19 @@ impl Grid {
         Grid { walk, workgroup, groups, pitch, rows: 1, joined: 1, slots: 0, band: 0 }
     }
 
-    /// A number of a launch.
-    pub(super) fn number(&self, number: Number, loops: &Nest) -> usize {
-        match number {
-            Number::Count => match self.walk {
+    /// The numbers of a launch.
+    pub(super) fn numbers(&self, loops: &Nest) -> ElementsNumbers {
+        ElementsNumbers {
+            pitch: self.pitch as usize,
+            count: match self.walk {
                 Walk::Words { outer } => loops.lengths[..outer].iter().product::<usize>() * self.slots,
                 _ => loops.count(),
             },
-            Number::Vectors => loops.count().div_ceil(LANES * self.joined as usize),
-            Number::Slots => self.slots,
-            Number::Pitch => self.pitch as usize,
-            Number::BandVectors => loops.inner() * self.band / LANES,
-            Number::BandRows => self.band,
-            Number::Rows => loops.count() / loops.inner(),
-            _ => 0,
+            vectors: loops.count().div_ceil(LANES * self.joined as usize),
+            slots: self.slots,
+            band_vectors: loops.inner() * self.band / LANES,
+            band_rows: self.band,
+            rows: loops.count() / loops.inner(),
         }
     }
 
@@ -101,9 +104,7 @@ impl Grid {
         }
         let band = if inner % 2 == 0 { LANES / 2 } else { LANES };
         let columns = inner * band / LANES;
-        // At most a fifth of the invocations is idle.
-        let idle = |width: u32| columns.next_multiple_of(width as usize) - columns;
-        let width = [target.workgroup, 64, 16].into_iter().find(|&width| 4 * idle(width) <= columns)?;
+        let width = [target.workgroup, 64, 16].into_iter().find(|&width| is_busy(columns, width))?;
         let bands = outer.iter().product::<usize>().div_ceil(band);
         let height = target.workgroup / width;
         let limit = target.groups as usize;
@@ -148,7 +149,7 @@ impl Grid {
         let limit = target.groups as usize;
         // Along rows if lanes are scattered across them, otherwise along the inner axis.
         let (width, height) = if is_scattered(loops) {
-            let height = form(rows.div_ceil(own as usize), 64);
+            let height = side(rows.div_ceil(own as usize), 64);
             (target.workgroup / height, height)
         } else {
             let width = wide(columns, target.workgroup);
@@ -201,17 +202,11 @@ fn wrapped(groups: usize, target: Target) -> [usize; 2] {
     [groups.div_ceil(y).max(1), y]
 }
 
-/// The workgroups of this many invocations in a line, which continues in the next dimension.
-pub(super) fn workgroups(
-    shape: &Shape,
-    invocations: usize,
-    workgroup: u32,
-    target: Target,
-) -> Result<[usize; 2]> {
-    let all = invocations.div_ceil(workgroup as usize);
-    let [x, y] = wrapped(all, target);
+/// This many workgroups in a line, which continues in the next dimension.
+pub(super) fn workgroups(shape: &Shape, count: usize, target: Target) -> Result<[u32; 3]> {
+    let [x, y] = wrapped(count, target);
     if y > target.groups as usize {
-        bail!(Limit, "{shape} needs {all} workgroups, more than the adapter runs at once");
+        bail!(Limit, "{shape} needs {count} workgroups, more than the adapter runs at once");
     }
-    Ok([x, y])
+    Ok([x as u32, y as u32, 1])
 }

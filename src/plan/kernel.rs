@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::access::{Access, Store, Stride};
-use super::makes::{Makes, Moved, Output};
+use super::form::{Form, Output, Reduce, VectorAxis};
 use super::target::Faults;
 use super::walk::Walk;
 use crate::dtype::DType;
@@ -55,7 +55,7 @@ pub(crate) struct Operand {
     pub walks_as: Role,
 }
 
-/// A read-only binding: the type of its elements, and the number of elements in an entry of its array.
+/// A binding: the type of its elements, and the number of elements in an entry of its array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Binding {
     pub dtype: DType,
@@ -65,62 +65,50 @@ pub(crate) struct Binding {
 /// Everything that a kernel's text depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kernel {
+    pub workgroup: [u32; 2],
+    /// The binding of each result.
+    pub stored: SmallVec<[Binding; 1]>,
+    /// Those that it reads.
+    pub bindings: Vec<Binding>,
+    pub faults: Faults,
+    pub math: Math,
+    pub code: Code,
+    pub form: Form,
+}
+
+/// A program as a kernel's text computes it. That of a sort is empty.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Code {
     pub walk: Walk,
     pub rank: usize,
-    pub workgroup: [u32; 2],
-    /// Vectors that an invocation computes: on as many rows, or joined by their store.
-    pub vectors: u32,
-    pub bindings: Vec<Binding>,
     pub operands: Vec<Operand>,
     pub steps: Arc<Vec<Step>>,
-    /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
-    /// The type of the first result. Other results have their values' types.
-    pub out: DType,
     pub store: Store,
     /// How the addresses of the result follow the axes, as in [`Operand::strides`].
     pub strides: SmallVec<[Stride; 6]>,
-    /// Whether the result is a new storage, and begins at its first element.
-    pub fresh: bool,
-    /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, or one less. Then a
-    /// carry leads from the coordinates of the first element to the others.
-    pub carries: bool,
-    pub faults: Faults,
-    pub math: Math,
-    pub makes: Makes,
 }
 
 impl Kernel {
-    /// Its operations, in words: its steps, then its reductions. Empty for a copy.
+    /// Its operations, in words: its steps, then those of its form. Empty for a copy.
     pub(crate) fn name(&self) -> String {
-        let mut names: Vec<&str> =
-            self.steps.iter().filter(|step| step.op != Op::State).map(Step::name).collect();
-        match &self.makes {
-            Makes::Elements => {}
-            Makes::Scan(scanner) => names.extend(["cumulative", scanner.op.name()]),
-            Makes::Contract(_) => names.push("product"),
-            Makes::Sort(_) => names.push("sort"),
-            Makes::Count(_) => names.push("bincount"),
-            Makes::Reduce(reduce) => names.extend(reduce.reductions().map(|own| own.op.name())),
-        }
-        names.join(", ")
+        let steps = self.code.steps.iter().filter(|step| step.op != Op::State).map(Step::name);
+        steps.chain(self.form.names()).collect::<Vec<_>>().join(", ")
     }
 
-    /// A copy of 16-bit floats as a copy of bits, since a conversion to f32 and back may change NaN.
-    pub(super) fn into_bits(mut self) -> Kernel {
-        if self.steps.is_empty() {
-            let bits = |dtype: &mut DType| {
-                if matches!(dtype, DType::F16 | DType::BF16) {
-                    *dtype = DType::U16;
-                }
-            };
-            self.operands.iter_mut().for_each(|operand| bits(&mut operand.dtype));
-            self.bindings.iter_mut().for_each(|binding| bits(&mut binding.dtype));
-            bits(&mut self.out);
+    /// Makes a copy of 16-bit floats one of bits, since a conversion to f32 and back may change NaN.
+    pub(super) fn copy_bits(&mut self) {
+        let bindings = self.stored.iter_mut().chain(&mut self.bindings).map(|binding| &mut binding.dtype);
+        let operands = self.code.operands.iter_mut().map(|operand| &mut operand.dtype);
+        for dtype in bindings.chain(operands).filter(|_| self.code.steps.is_empty()) {
+            if matches!(dtype, DType::F16 | DType::BF16) {
+                *dtype = DType::U16;
+            }
         }
-        self
     }
+}
 
+impl Code {
     /// Whether an operand is read through the binding of the output.
     pub(crate) fn reads_output(&self) -> bool {
         self.operands.iter().any(|operand| operand.origin == Origin::Output)
@@ -129,11 +117,6 @@ impl Kernel {
     /// Whether a step may take long, or forever, for lanes past the end.
     pub(crate) fn minds_missing_lanes(&self) -> bool {
         self.steps.iter().filter_map(|step| step.body.as_ref()).any(Body::ends_by_values)
-    }
-
-    /// Rows of an invocation, each a vector.
-    pub(crate) fn rows(&self) -> u32 {
-        self.vectors / self.joined()
     }
 
     /// Vectors that are loaded and stored together in the place of each of these.
@@ -161,16 +144,45 @@ impl Kernel {
         rows.fold(0..=0, |all, down| down.min(*all.start())..=down.max(*all.end()))
     }
 
-    /// The types of its results. Each has its own binding.
-    pub(crate) fn stored(&self) -> SmallVec<[DType; 2]> {
-        match &self.makes {
-            Makes::Elements => self.results.iter().map(|&result| self.value_type(result)).collect(),
-            Makes::Reduce(reduce) if reduce.output == Output::Partials => reduce.partials().collect(),
-            Makes::Scan(_) | Makes::Contract(_) | Makes::Count(_) => SmallVec::from_slice(&[self.out]),
-            Makes::Reduce(_) => self.results.iter().map(|_| self.out).collect(),
-            Makes::Sort(sorter) => {
-                std::iter::repeat_n(self.out, sorter.moved.map_or(1, Moved::count)).collect()
-            }
-        }
+    /// Whether the lanes of a vector have their own coordinates along the innermost axis, in a reduction of rows.
+    pub(crate) fn has_lanes(&self, reduce: &Reduce) -> bool {
+        let by_lanes = |operand: &Operand| {
+            operand.access.needs_coordinates()
+                || operand.origin == Origin::Index && operand.access != Access::Splat
+        };
+        let stores = self.store == Store::Lanes
+            && (reduce.vector_axis == VectorAxis::Kept || reduce.output != Output::OnePerRow);
+        let needs = stores || self.minds_missing_lanes() || self.operands.iter().any(by_lanes);
+        reduce.vector_axis != VectorAxis::Gathered && needs
+    }
+
+    /// Whether a flat walk divides: an operand, or the store, follows the axes.
+    pub(crate) fn needs_coordinates(&self) -> bool {
+        let follows = |operand: &Operand| {
+            // A table may follow its indices alone.
+            let moves = operand.strides.iter().any(|&stride| stride != Stride::Zero);
+            operand.access.needs_coordinates() && (moves || operand.access != Access::Lookup)
+        };
+        self.operands.iter().any(follows) || self.store.access().needs_coordinates()
+    }
+
+    /// How the addresses of a tensor follow an axis.
+    pub(crate) fn stride(&self, role: Role, axis: usize) -> Stride {
+        let strides = match role {
+            Role::Out => &self.strides,
+            Role::In(i) => &self.operands[i].strides,
+        };
+        strides.get(axis).copied().unwrap_or(Stride::Zero)
+    }
+
+    /// Whether the addresses of any tensor follow an axis.
+    pub(crate) fn follows(&self, axis: usize) -> bool {
+        let mut roles = std::iter::once(Role::Out).chain((0..self.operands.len()).map(Role::In));
+        roles.any(|role| self.stride(role, axis) != Stride::Zero)
+    }
+
+    /// The first axis that an address follows.
+    pub(crate) fn outermost(&self) -> usize {
+        (0..self.rank).find(|&axis| self.follows(axis)).unwrap_or(self.rank - 1)
     }
 }

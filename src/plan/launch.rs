@@ -2,11 +2,24 @@
 
 use super::kernel::Kernel;
 use crate::dtype::DType;
+use crate::error::{Result, bail};
 use crate::ir::{Program, Slot};
 use crate::layout::{Layout, Nest};
 
 /// The most elements that a kernel counts.
 pub(crate) const MOST_ELEMENTS: usize = u32::MAX as usize / 2;
+
+/// The elements of something, if a kernel counts them all.
+pub(super) fn counted(elements: Option<usize>, what: impl FnOnce() -> String) -> Result<usize> {
+    match elements.filter(|&elements| elements <= MOST_ELEMENTS) {
+        Some(elements) => Ok(elements),
+        None => bail!(
+            Limit,
+            "{} more than {MOST_ELEMENTS} elements, which is what a kernel counts to: evaluate it in slices",
+            what()
+        ),
+    }
+}
 
 /// The destination of a kernel's result.
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +48,21 @@ pub(crate) struct Plan {
     pub reads: Vec<Slot>,
     /// The loop nest of the kernel, for explanations.
     pub(super) loops: Nest,
+    /// The number of elements of each result.
+    pub count: usize,
+    /// What it does, in words, unless it stores elements of a program. The first passes of a stage are explained.
+    pub description: Option<String>,
     /// Bytes that it moves at least, and the work of running it ([`Program::work`]).
     pub moved: u64,
     pub work: u64,
 }
 
 impl Plan {
+    /// The types of its results.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = DType> {
+        self.kernel.stored.iter().map(|binding| binding.dtype)
+    }
+
     /// Elements that the kernel runs over.
     pub(crate) fn elements(&self) -> u64 {
         self.loops.lengths.iter().map(|&n| n as u64).product()
@@ -50,35 +72,5 @@ impl Plan {
     pub(crate) fn bytes(program: &Program) -> usize {
         let results = (0..program.results.len()).map(|i| program.byte_size(i).unwrap_or(usize::MAX));
         results.fold(program.read_bytes(), usize::saturating_add)
-    }
-}
-
-/// A pass of a reduction or a scan.
-#[derive(Clone, Debug)]
-pub(crate) struct Pass {
-    pub plan: Plan,
-    /// The types of its results, and the number of elements of each.
-    pub stored: Vec<DType>,
-    pub count: usize,
-    /// The plan in words.
-    pub form: String,
-    /// The layout of its partial results, and the values of a block that remain.
-    pub rest: Option<Layout>,
-}
-
-impl Pass {
-    /// A pass over a program, with a kernel and the types and the number of its results.
-    pub(super) fn of(
-        program: &Program,
-        (kernel, launch, reads, loops): (Kernel, Launch, Vec<Slot>, Nest),
-        (stored, count): (Vec<DType>, usize),
-        form: String,
-        rest: Option<Layout>,
-    ) -> Pass {
-        // Each element that it reads once, and its results.
-        let results: usize = stored.iter().map(|dtype| count * dtype.size()).sum();
-        let moved = (program.read_bytes() + results) as u64;
-        let plan = Plan { kernel, launch, reads, loops, moved, work: program.work_moving(moved) };
-        Pass { plan, stored, count, form, rest }
     }
 }

@@ -5,27 +5,32 @@
 //! rest: those numbers, which travel in a uniform block, and the grid. So a new shape of a known
 //! class compiles nothing.
 //!
-//! Each file uses only those before it: the [`target`] and the [`walk`]s of invocations; [`loops`] over elements; the
-//! [`access`] of operands, and the work that a kernel [`makes`] of elements; the [`kernel`]; the [`fields`] of its uniform
-//! block, its [`launch`], and the [`cost`] of its text; [`near`] rows; the [`grid`], and the [`reading`] of operands;
-//! [`joined`] vectors, and the [`tiling`] of a reduction; the plans of [`elementwise`] programs, of passes of reductions
-//! ([`mod@reduce`]) and [`scan`]s, of products of matrices ([`contract`]) and of [`mod@sort`]s; and plans in words
-//! ([`explain`]) and pictures ([`picture`]).
+//! A kernel is a head, which is its bindings and workgroups; the code of the program that it computes; and a form: what
+//! it does with the elements, and the numbers that it alone has.
+//!
+//! Each file uses only those before it: the [`walk`]s of invocations; [`loops`] over elements, the [`numbers`] of launches,
+//! and the [`target`]; the [`access`] of operands, and the [`form`] of a kernel; the [`kernel`]; the [`fields`] of its
+//! uniform block, its [`launch`], and the [`cost`] of its text; [`near`] rows; the [`grid`], the [`reading`] of operands,
+//! and the [`tiling`] of a reduction; [`joined`] vectors, and the [`builder`] of plans; the plans of [`elementwise`]
+//! programs, of passes of reductions ([`mod@reduce`]) and [`scan`]s, of products of matrices ([`contract`]), of
+//! [`mod@count`]s and of [`mod@sort`]s; and plans in words ([`explain`]) and pictures ([`picture`]).
 
 mod access;
+mod builder;
 mod contract;
 mod cost;
 mod count;
 mod elementwise;
 mod explain;
 mod fields;
+mod form;
 mod grid;
 mod joined;
 mod kernel;
 mod launch;
 mod loops;
-mod makes;
 mod near;
+mod numbers;
 mod picture;
 mod reading;
 mod reduce;
@@ -38,14 +43,14 @@ mod walk;
 pub(crate) use access::{Access, Store, Stride};
 pub(crate) use explain::name as operand_name;
 pub(crate) use fields::Field;
-pub(crate) use kernel::{Kernel, Operand, Origin, Role};
-pub(crate) use launch::{MOST_ELEMENTS, Pass, Place, Plan};
-pub(crate) use makes::{
-    Contract, Counter, Makes, Moved, Output, Phase, Reduce, Reduction, Scanned, Scanner, Sorter, Tile,
+pub(crate) use form::{
+    Contract, Count, Elements, Form, Moved, Output, Phase, Reduce, Reduction, Scan, Scanned, Sort, Tile,
     VectorAxis,
 };
+pub(crate) use kernel::{Binding, Code, Kernel, Operand, Origin, Role};
+pub(crate) use launch::{MOST_ELEMENTS, Place, Plan};
+pub(crate) use numbers::SortNumbers;
 pub(crate) use picture::{Panel, svg};
 pub(crate) use scan::ScanWork;
-pub(crate) use sort::Run;
 pub(crate) use target::{Faults, Target};
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};

@@ -74,12 +74,8 @@ impl Panel {
                 Axis { length, stride, along }
             };
             let axes = shape.iter().zip(input.layout.strides()).map(axis).collect();
-            parts.push(Drawn {
-                name: format!("{}: {}", name(i), input.dtype),
-                about,
-                axes,
-                is_result: false,
-            });
+            let name = format!("{}: {}", name(i), input.dtype);
+            parts.push(Drawn { name, about, axes, is_result: false });
         }
         let mut strides: Vec<isize> = vec![0; shape.rank()];
         let mut next = 1;
@@ -92,19 +88,12 @@ impl Panel {
             Axis { length, stride: strides[k], along }
         };
         let axes = shape.iter().enumerate().map(axis).collect();
-        let about = if reduced.is_some() { "the result, folded" } else { "the result" };
-        parts.push(Drawn {
-            name: format!("out: {}", stage.result_type(0)),
-            about: about.into(),
-            axes,
-            is_result: true,
-        });
-        let notes = runs.lines().filter(|line| line.starts_with("runs:")).map(str::to_string);
-        Panel {
-            title: stage.title(),
-            parts,
-            notes: notes.chain([format!("moves {bytes} bytes at least")]).collect(),
-        }
+        let about = if reduced.is_some() { "the result, folded" } else { "the result" }.into();
+        let name = format!("out: {}", stage.result_type(0));
+        parts.push(Drawn { name, about, axes, is_result: true });
+        let runs = runs.lines().filter(|line| line.starts_with("runs:")).map(str::to_string);
+        let notes = runs.chain([format!("moves {bytes} bytes at least")]).collect();
+        Panel { title: stage.title(), parts, notes }
     }
 
     fn width(&self) -> usize {
@@ -142,10 +131,7 @@ impl Panel {
         y += self.part() + MARGIN;
         let height = self.notes.len() * LINE + LINE / 2;
         let width = self.width() - 2 * MARGIN;
-        let _ = writeln!(
-            svg,
-            "<rect class=\"k\" x=\"{MARGIN}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"4\"/>"
-        );
+        rect(svg, "k", [MARGIN, y, width, height], " rx=\"4\"");
         for note in &self.notes {
             y += LINE;
             text(svg, MARGIN + MARGIN / 2, y, "s", note);
@@ -188,11 +174,7 @@ impl Drawn {
                     _ if self.is_result => "r",
                     _ => "o",
                 };
-                let (x, y, side) = (x + column * CELL, top + row * CELL, CELL - 1);
-                let _ = writeln!(
-                    svg,
-                    "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{side}\" height=\"{side}\"/>"
-                );
+                rect(svg, class, [x + column * CELL, top + row * CELL, CELL - 1, CELL - 1], "");
             }
         }
         // The axes, each a column: its length, and below it the stride.
@@ -205,11 +187,7 @@ impl Drawn {
                 Along::Stretched => ("h", format!("1\u{2192}{}", axis.length)),
                 Along::Reduced => ("f", format!("{}\u{2192}1", axis.length)),
             };
-            let (left, above, width) = (x, y - 12, AXIS - 2);
-            let _ = writeln!(
-                svg,
-                "<rect class=\"{class} a\" x=\"{left}\" y=\"{above}\" width=\"{width}\" height=\"{LINE}\"/>"
-            );
+            rect(svg, &format!("{class} a"), [x, y - 12, AXIS - 2, LINE], "");
             text(svg, x + 4, y, "s", &length);
             text(svg, x + 4, y + LINE, "s", &format!("\u{d7}{}", axis.stride));
         }
@@ -223,6 +201,11 @@ impl Drawn {
 /// The approximate width of a line of text: seven pixels a character.
 fn text_width(line: &str) -> usize {
     line.chars().count() * 7
+}
+
+fn rect(svg: &mut String, class: &str, [x, y, width, height]: [usize; 4], more: &str) {
+    let place = format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"");
+    let _ = writeln!(svg, "<rect class=\"{class}\" {place}{more}/>");
 }
 
 fn text(svg: &mut String, x: usize, y: usize, class: &str, line: &str) {

@@ -3,18 +3,15 @@
 
 use smallvec::SmallVec;
 
-use super::access::{Access, Chooser, Store, Stride};
-use super::fields::Addressing;
-use super::kernel::{Binding, Kernel, Operand, Origin, Role};
+use super::access::{Access, Chooser, Store};
+use super::kernel::{Binding, Origin};
 use super::launch::Place;
-use super::makes::Makes;
 use super::near;
 use super::target::Target;
-use super::walk::{LANES, Packing, REDUCE_WORKGROUP, Walk};
+use super::walk::{LANES, Packing, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{ByValue, Extent, Input, Op, Program, Slot, Source, Value};
-use crate::layout::Nest;
 
 /// How the operands of a program are read.
 pub(super) struct Reading(SmallVec<[Read; 8]>);
@@ -51,15 +48,24 @@ impl Reading {
     }
 
     /// The accesses of operands of a kernel that reduces or scans: each by itself, in functions of the coordinates.
-    pub(super) fn reduced(&self, program: &Program, chooser: &Chooser<'_>) -> SmallVec<[Access; 8]> {
-        let access = |i: usize| match self.0[i] {
+    pub(super) fn reduced(&self, chooser: &Chooser<'_>) -> SmallVec<[Access; 8]> {
+        (0..self.0.len()).map(|i| self.access(i, chooser, Store::Lanes, false)).collect()
+    }
+
+    /// The access of an operand by itself, beside a store. `by_vectors` says whether an index may be one.
+    fn access(&self, i: usize, chooser: &Chooser<'_>, store: Store, by_vectors: bool) -> Access {
+        match self.0[i] {
             Read::Scalar | Read::Row => Access::Splat,
             Read::Table => Access::Lookup,
-            Read::Index | Read::Exact if chooser.plain(i) == Access::Splat => Access::Splat,
-            Read::Index | Read::Exact => Access::Strided,
-            Read::Bound | Read::Output => chooser.bound(i),
-        };
-        (0..program.inputs.len()).map(access).collect()
+            Read::Bound => chooser.bound(i),
+            Read::Output if store == Store::Words => Access::Vector,
+            read => match chooser.plain(i) {
+                Access::Splat => Access::Splat,
+                wide if read == Read::Output && store == Store::Vector => wide,
+                Access::Vector if read == Read::Index && by_vectors => Access::Vector,
+                _ => Access::Strided,
+            },
+        }
     }
 
     /// The access of each operand, and the store. An array has one element type, so operands in the output's binding
@@ -77,20 +83,9 @@ impl Reading {
             store => store,
         };
         let has_bodies = program.steps.iter().any(|step| step.body.is_some());
-        let access = |i: usize| match self.0[i] {
-            Read::Scalar | Read::Row => Access::Splat,
-            Read::Table => Access::Lookup,
-            Read::Bound => chooser.bound(i),
-            Read::Output if store == Store::Words => Access::Vector,
-            read => match chooser.plain(i) {
-                Access::Splat => Access::Splat,
-                wide if read == Read::Output && store == Store::Vector => wide,
-                // Lanes past the end repeat the last coordinates, so that a loop ends for them too.
-                Access::Vector if read == Read::Index && !has_bodies => Access::Vector,
-                _ => Access::Strided,
-            },
-        };
-        let mut accesses: SmallVec<[Access; 8]> = (0..program.inputs.len()).map(access).collect();
+        // Lanes past the end repeat the last coordinates, so that a loop ends for them too.
+        let mut accesses: SmallVec<[Access; 8]> =
+            (0..self.0.len()).map(|i| self.access(i, chooser, store, !has_bodies)).collect();
         // An invocation of several rows has loads of its own for them.
         if chooser.walk == Walk::Rows && chooser.together.is_none() {
             near::share(program, chooser.loops, self.of_kind(Read::Bound), &mut accesses);
@@ -229,79 +224,4 @@ impl Bound {
             self.bindings.len() - 1
         }))
     }
-}
-
-impl Kernel {
-    /// The kernel of a program over loops, with its walk, store and bindings. By default an invocation has one vector,
-    /// along a flat walk, and stores elements to a new storage. Callers change the rest.
-    pub(super) fn assemble(
-        program: &Program,
-        bound: Bound,
-        accesses: &[Access],
-        loops: &Nest,
-        (walk, store, strides): (Walk, Store, SmallVec<[Stride; 6]>),
-        target: Target,
-    ) -> (Kernel, Vec<Slot>) {
-        let operands = operands(program, &bound, accesses, loops, (walk, store, &strides));
-        let kernel = Kernel {
-            walk,
-            rank: loops.lengths.len(),
-            workgroup: [REDUCE_WORKGROUP, 1],
-            vectors: 1,
-            bindings: bound.bindings,
-            operands,
-            steps: program.steps.clone(),
-            results: program.results.clone(),
-            out: program.dtype,
-            store,
-            strides,
-            fresh: true,
-            carries: false,
-            faults: target.faults,
-            math: target.math,
-            makes: Makes::Elements,
-        };
-        (kernel, bound.slots)
-    }
-}
-
-/// The operands, as a kernel's text sees them. `output` has the output's access, store and strides.
-fn operands(
-    program: &Program,
-    bound: &Bound,
-    accesses: &[Access],
-    loops: &Nest,
-    (walk, store, strides): (Walk, Store, &[Stride]),
-) -> Vec<Operand> {
-    let output = Addressing::new(loops.output(), store.access(), walk, strides);
-    let mut operands: Vec<Operand> = Vec::with_capacity(program.inputs.len());
-    for (i, input) in program.inputs.iter().enumerate() {
-        let (origin, access) = (bound.origins[i], accesses[i]);
-        let strides = match origin.is_value() {
-            true => SmallVec::new(),
-            false => access.strides(loops.operand(i), walk),
-        };
-        let own = Addressing::new(loops.operand(i), access, walk, &strides);
-        let is_alike = |&j: &usize| {
-            let other: &Operand = &operands[j];
-            !other.origin.is_value()
-                && !matches!(other.access, Access::Near { .. })
-                && Addressing::new(loops.operand(j), other.access, walk, &other.strides) == own
-        };
-        let walks_as = match access {
-            _ if origin.is_value() => Role::In(i),
-            _ if let Access::Near { leader, .. } = access => Role::In(leader.into()),
-            _ if own == output => Role::Out,
-            _ => Role::In((0..i).find(is_alike).unwrap_or(i)),
-        };
-        // An entry of the array is a row's neighbours, so indices count vectors.
-        let unit = access.width() as isize;
-        let computed = input.computed.iter().map(|extent| match extent.stride / unit {
-            1 => Stride::One,
-            _ => Stride::Any,
-        });
-        let computed = computed.collect();
-        operands.push(Operand { dtype: input.dtype, origin, access, strides, computed, walks_as });
-    }
-    operands
 }

@@ -1,193 +1,110 @@
 //! The plan of a pass over rows. An invocation or a group computes all reductions of a row, phase after phase, and stores
 //! one element of the row or all of them. If rows are longer than a kernel reads, it stores partial results of blocks.
 
-use smallvec::SmallVec;
+use std::ops::Range;
 
-use super::access::{Access, Chooser, Store, Stride};
-use super::fields::{self, Number};
+use smallvec::{SmallVec, smallvec};
+
+use super::access::{Access, Store};
+use super::builder::{Made, PlanBuilder};
+use super::form::{Form, Output, Phase, Reduce, Reduction, Tile, VectorAxis};
 use super::grid::workgroups;
-use super::kernel::Kernel;
-use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
-use super::loops::axes;
-use super::makes::{Makes, Output, Phase, Reduce, Reduction, Tile, VectorAxis};
-use super::reading::{Bound, Reading};
+use super::launch::{Plan, counted};
+use super::loops::Rows;
+use super::numbers::ReduceNumbers;
 use super::target::Target;
-use super::tiling::{Row, vector_axis};
+use super::tiling::{self, Row};
 use super::walk::{LANES, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{Levels, Program, RowReduction, Value};
-use crate::layout::Nest;
-use crate::layout::{Axis, Layout, Shape};
+use crate::layout::{Layout, Nest, Shape};
 
-impl Pass {
-    /// Plans the next pass over a row-fused program.
-    pub(crate) fn reduce(program: &Program, target: Target) -> Result<Pass> {
-        let Some((rows, frame)) = program.row_fused().zip(program.frame()) else {
+impl Plan {
+    /// Plans the next pass over a row-fused program. If another pass follows, with the layout of partial results.
+    pub(crate) fn reduce(program: &Program, target: Target) -> Result<(Plan, Option<Layout>)> {
+        let Some((own, frame)) = program.row_fused().zip(program.frame()) else {
             bail!(Kernel, "a program without rows");
         };
-        let (count, all) =
-            (frame.count(), program.shape.iter().try_fold(1_usize, |all, &n| all.checked_mul(n)));
-        let Some(all) = all.filter(|&all| all <= MOST_ELEMENTS) else {
-            bail!(
-                Limit,
-                "{} of {} reduces more than {MOST_ELEMENTS} elements, which is what a kernel counts to: evaluate it in slices",
-                rows.reductions.first().map_or("", |own| own.op.name()),
-                program.shape
-            );
-        };
-        let results = all / count.max(1);
-        let mut reduced = axes(program, rows.axes.clone());
-        if reduced.is_empty() {
-            reduced.push(Axis { length: 1, strides: program.inputs.iter().map(|_| 0).collect() });
-        }
-        // Elements are stored on either side of the row, so kept axes do not merge there.
-        let rank = program.shape.rank();
-        let (kept, before) = match rows.kept {
-            true => (axes(program, (0..rank).filter(|k| !rows.axes.contains(k))), 0),
-            false => {
-                let mut kept = axes(program, 0..rows.axes.start);
-                let before = kept.len();
-                kept.extend(axes(program, rows.axes.end..rank));
-                (kept, before)
-            }
-        };
-        let (vector_axis, lane) = vector_axis(program, &kept, &reduced);
-        let is_kept = vector_axis == VectorAxis::Kept;
-        let inner = |axes: &[Axis]| -> usize { axes.iter().map(|axis| axis.length).product() };
-        let out_stride = |k: usize| {
-            let more = if !rows.kept && k < before { count } else { 1 };
-            (inner(&kept[k + 1..]) * more) as isize
-        };
-        let row_stride = |k: usize| match rows.kept {
-            true => 0,
-            false => (inner(&reduced[k + 1..]) * inner(&kept[before..])) as isize,
-        };
-        // The axis of the lanes is the innermost.
-        let mut order: Vec<(&Axis, isize)> = Vec::new();
-        let others = (0..kept.len()).filter(|&k| !is_kept || k != lane);
-        order.extend(others.map(|k| (&kept[k], out_stride(k))));
-        let first = order.len();
-        order.extend(reduced.iter().enumerate().map(|(k, axis)| (axis, row_stride(k))));
-        let reduced_axes = first..order.len();
-        if is_kept {
-            order.push((&kept[lane], out_stride(lane)));
-        }
-        let loops = Nest::over(program, &order);
-
+        let all = program.shape.iter().try_fold(1_usize, |all, &n| all.checked_mul(n));
+        let name = || own.reductions.first().map_or("", |own| own.op.name());
+        let all = counted(all, || format!("{} of {} reduces", name(), program.shape))?;
+        let row = frame.count();
+        let mut rows = Rows::new(program, own.axes.clone(), own.kept);
+        let vector_axis;
+        (vector_axis, rows.lane) = tiling::vector_axis(program, &rows.kept, &rows.row);
+        let loops = rows.loops(program, (!own.kept).then_some(row));
         let walk = if vector_axis == VectorAxis::Gathered { Walk::Anywhere } else { Walk::Rows };
-        let reading = Reading::of(program, Place::Fresh);
-        let chooser = Chooser { loops: &loops, walk, together: None };
-        let mut accesses = reading.reduced(program, &chooser);
-        let levels = program.levels();
-        let text = Text { program, levels: &levels, accesses: &accesses, vector_axis };
-        let mut phases = text.phases()?;
-        let vectors = loops.inner().div_ceil(LANES);
-        let is_linear = loops.output().has_linear_rows(1) && loops.inner().is_multiple_of(LANES);
-        let row = Row {
-            vector_axis,
-            count,
-            cost: phases.iter().map(|(_, cost)| *cost).max().unwrap_or(1),
-            bytes: phases.iter().map(|(phase, _)| bytes(phase)).sum(),
-            leaves: program.leaves_partials(),
+        let mut builder = PlanBuilder::new(program, loops, walk, target);
+        let text = Text { program, levels: program.levels(), accesses: &builder.accesses, vector_axis };
+        let (reduce, workgroup) = text.reduce(row, rows.place(), target)?;
+        let store = store(&reduce, &builder.loops);
+        let dtype = if store == Store::Vector { program.dtype } else { whole(program.dtype) };
+        let stored: SmallVec<[DType; 2]> = match reduce.output {
+            Output::Partials => reduce.partials().collect(),
+            _ => smallvec![dtype; program.results.len()],
         };
-        let (tile, workgroup, is_last) = row.tile(target)?;
-        let (holds, words) = text.held(&phases, rows.kept);
-        let all_cost = phases.iter().map(|(_, cost)| cost).sum();
-        let held = row.held(&tile, words, all_cost).filter(|_| is_last);
-        let mut masked = false;
-        for ((phase, cost), holds) in phases.iter_mut().zip(holds) {
-            (phase.unroll, phase.is_loop) = held.map_or(row.unroll(&tile, *cost), |all| (all, false));
-            phase.holds = if held.is_some() { holds } else { Vec::new() };
-            masked |= row.is_masked(&tile, (phase.unroll, phase.is_loop));
-        }
-        let output = match (is_last, rows.kept) {
-            (false, _) => Output::Partials,
-            (true, true) => Output::OnePerRow,
-            (true, false) => Output::Elements { unroll: text.stores() },
-        };
-        let store = match (vector_axis, output) {
-            (VectorAxis::Gathered, Output::OnePerRow | Output::Partials) => Store::Vector,
-            (VectorAxis::Reduced, Output::Elements { .. }) | (VectorAxis::Kept, _) if is_linear => {
-                Store::Vector
-            }
-            _ => Store::Lanes,
-        };
-        let strides: SmallVec<[Stride; 6]> = match (vector_axis, store) {
-            (VectorAxis::Gathered, Store::Vector) => SmallVec::new(),
-            (_, store) => store.access().strides(loops.output(), walk),
-        };
-        let reduce = Reduce {
-            vector_axis,
-            axes: reduced_axes,
-            tile,
-            masked,
-            phases: phases.into_iter().map(|(phase, _)| phase).collect(),
-            output,
-            from: levels.from,
-            of_row: levels.of_row,
-        };
-        let (out, stored) = match output {
-            Output::Partials => (DType::U32, reduce.partials().collect::<Vec<_>>()),
-            _ => {
-                let out = if store == Store::Vector { program.dtype } else { whole(program.dtype) };
-                (out, vec![out; program.results.len()])
-            }
-        };
-        let bound = Bound::new(program, &reading, &mut accesses, stored.len(), target)?;
+        let bound = builder.bind(stored.len())?;
 
-        // Vectors of rows.
-        let columns = match vector_axis {
-            VectorAxis::Reduced => 1,
-            VectorAxis::Kept => vectors,
-            VectorAxis::Gathered => results.div_ceil(LANES),
+        let vectors = builder.loops.inner().div_ceil(LANES);
+        let results = all / row.max(1);
+        let (others, columns) = match vector_axis {
+            VectorAxis::Reduced => (results, 1),
+            VectorAxis::Kept => (results / builder.loops.inner(), vectors),
+            VectorAxis::Gathered => (1, results.div_ceil(LANES)),
         };
-        let positions = if is_last { 1 } else { row.blocks() };
-        let items = positions
-            * match vector_axis {
-                VectorAxis::Reduced => results,
-                VectorAxis::Kept => results / loops.inner() * columns,
-                VectorAxis::Gathered => columns,
-            };
-        let invocations = items.div_ceil(tile.beside as usize) * workgroup as usize;
-        let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
-        let form = describe(program, &reduce, count, positions);
-        let (kernel, reads) =
-            Kernel::assemble(program, bound, &accesses, &loops, (walk, store, strides), target);
-        let kernel = Kernel { workgroup: [workgroup, 1], out, makes: Makes::Reduce(reduce), ..kernel };
-        let words = fields::words(&kernel, &loops, program, |number| match number {
-            Number::Count => items,
-            Number::Pitch => x * workgroup as usize,
-            Number::Row => count,
-            Number::Rows => results,
-            Number::Columns => columns,
-            Number::Positions => positions,
-            Number::PositionStride => match (vector_axis, store) {
-                (VectorAxis::Gathered, _) => columns,
-                _ => results / store.access().width(),
-            },
-            Number::Vectors => vectors,
-            _ => 0,
-        });
-        let launch = Launch { words, groups: [x as u32, y as u32, 1] };
-        let padded = if vector_axis == VectorAxis::Gathered { columns * LANES } else { results };
-        let count = match output {
+        let is_last = reduce.output != Output::Partials;
+        let positions = if is_last { 1 } else { tiling::blocks(row) };
+        let items = positions * others * columns;
+        let groups = workgroups(&program.shape, items.div_ceil(reduce.tile.beside as usize), target)?;
+        let numbers = ReduceNumbers {
+            pitch: (groups[0] * workgroup) as usize,
+            count: items,
+            vectors,
+            rows: results,
+            row,
+            columns,
+            positions,
+            position_stride: if walk == Walk::Anywhere { columns } else { results / store.width() },
+        };
+        let padded = if walk == Walk::Anywhere { columns * LANES } else { results };
+        let count = match reduce.output {
             Output::Partials => positions * padded,
             Output::OnePerRow => results,
             Output::Elements { .. } => all,
         };
         let rest = match is_last {
             true => None,
-            false => Some(rest(&program.shape, &rows.axes, vector_axis, positions, padded)?),
+            false => Some(rest(&program.shape, &own.axes, vector_axis, positions, padded)?),
         };
-        Ok(Pass::of(program, (kernel, launch, reads, loops), (stored, count), form, rest))
+        let made = Made {
+            description: Some(describe(program, &reduce, row, positions)),
+            form: Form::Reduce(reduce),
+            store,
+            stored,
+            count,
+            numbers: numbers.words(),
+            workgroup: [workgroup, 1],
+            groups,
+        };
+        Ok((builder.plan(bound, made), rest))
+    }
+}
+
+/// How a kernel stores what it reduces.
+fn store(reduce: &Reduce, loops: &Nest) -> Store {
+    let is_linear = loops.output().has_linear_rows(1) && loops.inner().is_multiple_of(LANES);
+    match (reduce.vector_axis, reduce.output) {
+        (VectorAxis::Gathered, Output::OnePerRow | Output::Partials) => Store::Vector,
+        (VectorAxis::Reduced, Output::Elements { .. }) | (VectorAxis::Kept, _) if is_linear => Store::Vector,
+        _ => Store::Lanes,
     }
 }
 
 /// The layout of partial results: those of a row are side by side if lanes lie along it, otherwise those of all rows.
 fn rest(
     shape: &Shape,
-    reduced: &std::ops::Range<usize>,
+    reduced: &Range<usize>,
     vector_axis: VectorAxis,
     positions: usize,
     rows: usize,
@@ -217,12 +134,44 @@ fn bytes(phase: &Phase) -> usize {
 /// The data for the length of a kernel's text.
 struct Text<'a> {
     program: &'a Program,
-    levels: &'a Levels,
+    levels: Levels,
     accesses: &'a [Access],
     vector_axis: VectorAxis,
 }
 
 impl Text<'_> {
+    /// What a kernel makes of rows of this many values, with the axes of the row, and the invocations of its workgroups.
+    fn reduce(self, count: usize, axes: Range<usize>, target: Target) -> Result<(Reduce, u32)> {
+        let (program, vector_axis) = (self.program, self.vector_axis);
+        let mut phases = self.phases()?;
+        let row = Row {
+            vector_axis,
+            count,
+            cost: phases.iter().map(|(_, cost)| *cost).max().unwrap_or(1),
+            bytes: phases.iter().map(|(phase, _)| bytes(phase)).sum(),
+            leaves: program.leaves_partials(),
+        };
+        let (tile, workgroup, is_last) = row.tile(target)?;
+        let is_one = program.row_fused().is_some_and(|rows| rows.kept);
+        let (holds, words) = self.held(&phases, is_one);
+        let all_cost = phases.iter().map(|(_, cost)| cost).sum();
+        let held = row.held(&tile, words, all_cost).filter(|_| is_last);
+        let mut masked = false;
+        for ((phase, cost), holds) in phases.iter_mut().zip(holds) {
+            (phase.unroll, phase.is_loop) = held.map_or(row.unroll(&tile, *cost), |all| (all, false));
+            phase.holds = if held.is_some() { holds } else { Vec::new() };
+            masked |= row.is_masked(&tile, (phase.unroll, phase.is_loop));
+        }
+        let output = match (is_last, is_one) {
+            (false, _) => Output::Partials,
+            (true, true) => Output::OnePerRow,
+            (true, false) => Output::Elements { unroll: self.stores() },
+        };
+        let phases = phases.into_iter().map(|(phase, _)| phase).collect();
+        let Levels { from, of_row, .. } = self.levels;
+        Ok((Reduce { vector_axis, axes, tile, masked, phases, output, from, of_row }, workgroup))
+    }
+
     /// Vectors of elements that an invocation stores in one iteration.
     fn stores(&self) -> u32 {
         let cost = self.cost(&self.program.results);
@@ -233,8 +182,8 @@ impl Text<'_> {
     /// The cost of some values of elements: their loads, with divided coordinates if lanes lie in several rows, and
     /// steps, usually with a fence after each.
     fn cost(&self, values: &[Value]) -> usize {
-        let Text { program, levels, accesses, vector_axis } = *self;
-        let divisions = if vector_axis == VectorAxis::Gathered { LANES * program.shape.rank() } else { 0 };
+        let Text { program, levels, accesses, vector_axis } = self;
+        let divisions = if *vector_axis == VectorAxis::Gathered { LANES * program.shape.rank() } else { 0 };
         let needed = program.needed(values, |_| false).which();
         let each = needed.filter(|&value| !levels.of_row[value]).map(|value| match value {
             Value::Input(i) => accesses[i as usize].cost(program.dtype_of(value)),
@@ -245,39 +194,29 @@ impl Text<'_> {
 
     /// The phases of the program, and the cost of a vector of each.
     fn phases(&self) -> Result<Vec<(Phase, usize)>> {
-        let Text { program, levels, .. } = *self;
+        let Text { program, levels, .. } = self;
         let Some(rows) = program.row_fused() else { bail!(Kernel, "a program without rows") };
-        let count = rows.reductions.iter().map(|own| levels.from[own.value] + 1).max().unwrap_or(0);
-        let mut phases = Vec::with_capacity(count);
-        for phase in 0..count {
-            let mut reductions = Vec::new();
-            let is_own = |(_, own): &(usize, &RowReduction)| levels.from[own.value] == phase;
-            for (number, own) in rows.reductions.iter().enumerate().filter(is_own) {
-                let Some(gives) = program.given(number) else {
-                    bail!(Kernel, "a reduction that nothing reads");
-                };
-                let RowReduction { op, value, index } = *own;
-                reductions.push(Reduction {
-                    op,
-                    element: program.dtype_of(value),
-                    value,
-                    index,
-                    gives,
-                    number,
-                });
-            }
-            let phase = Phase { reductions, unroll: 1, is_loop: false, holds: Vec::new() };
+        let mut phases: Vec<Phase> = Vec::new();
+        for (number, &RowReduction { op, value, index }) in rows.reductions.iter().enumerate() {
+            let Some(gives) = program.given(number) else {
+                bail!(Kernel, "a reduction that nothing reads");
+            };
+            let (phase, element) = (levels.from[value], program.dtype_of(value));
+            phases.resize_with(phases.len().max(phase + 1), Phase::default);
+            phases[phase].reductions.push(Reduction { op, element, value, index, gives, number });
+        }
+        let with_cost = |phase: Phase| {
             let read: Vec<Value> = phase.values().collect();
             let cost = self.cost(&read) + 2 * phase.reductions.len();
-            phases.push((phase, cost));
-        }
-        Ok(phases)
+            (phase, cost)
+        };
+        Ok(phases.into_iter().map(with_cost).collect())
     }
 
     /// For each phase, the values of elements that stay in registers, so that nothing is loaded or computed twice; and
     /// the most words of 32 bits that a phase leaves to later ones, or to the output if all elements are stored.
     fn held(&self, phases: &[(Phase, usize)], is_kept: bool) -> (Vec<Vec<Value>>, usize) {
-        let Text { program, levels, .. } = *self;
+        let Text { program, levels, .. } = self;
         let mut reads: Vec<Vec<Value>> = phases.iter().map(|(phase, _)| phase.values().collect()).collect();
         reads.extend((!is_kept).then(|| program.results.to_vec()));
         let mut holds: Vec<Vec<Value>> = vec![Vec::new(); phases.len()];
@@ -300,13 +239,8 @@ impl Text<'_> {
         for phase in 1..phases.len() {
             let (before, own) = (holds[phase - 1].clone(), &mut holds[phase]);
             let needed = program.needed(&reads[phase], |value| levels.of_row[value] || own.contains(&value));
-            own.extend(
-                before
-                    .iter()
-                    .filter(|&&value| needed[value] && !own.contains(&value))
-                    .copied()
-                    .collect::<Vec<_>>(),
-            );
+            let more = before.iter().copied().filter(|&value| needed[value] && !own.contains(&value));
+            own.extend(more.collect::<Vec<_>>());
             if own.iter().all(|value| before.contains(value)) {
                 *own = before;
             }

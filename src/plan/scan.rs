@@ -4,22 +4,21 @@
 //! invocation has a group in registers, and the groups of a tile meet in workgroup memory. A run of more than a tile takes three passes: the last value of each tile, a scan of
 //! these, and all values from the state before each tile. No kernel waits for another workgroup.
 
-use smallvec::SmallVec;
+use smallvec::smallvec;
 
-use super::access::{Access, Chooser, Store};
-use super::fields::{self, Number};
+use super::access::{Access, Store};
+use super::builder::{Made, PlanBuilder};
+use super::form::{Form, Scan, Scanned};
 use super::grid::workgroups;
-use super::kernel::Kernel;
-use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
-use super::loops::axes;
-use super::makes::{Makes, Scanned, Scanner};
-use super::reading::{Bound, Reading};
+use super::launch::{Plan, counted};
+use super::loops::Rows;
+use super::numbers::ScanNumbers;
 use super::target::Target;
 use super::walk::{LANES, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{AxisOp, GROUP, Input, Program, ProgramKind, ScanAxis, Slot, Source};
-use crate::layout::{Axis, Layout, Nest, Shape};
+use crate::layout::{Axis, Layout, Shape};
 use crate::tuning::scan::SHORT;
 
 /// A scan under way.
@@ -46,7 +45,7 @@ impl ScanWork {
         let element = program.element_type();
         let scanned = Scanned::Values { carried: false };
         let work = ScanWork { program: program.clone(), axis, element, levels: 3, scanned, before: 0 };
-        let (along, count) = (Form::new(&work).lane.is_none(), work.count());
+        let (along, count) = (work.rows().lane.is_none(), work.count());
         let levels = match invocations(work.element, along, target) {
             _ if count <= GROUP => 1,
             ..16 if along => 1,
@@ -78,6 +77,30 @@ impl ScanWork {
 
     fn tiles(&self) -> usize {
         self.count().div_ceil(self.tile())
+    }
+
+    /// The axes of its runs. Lanes lie along the axis that fits the most tensors. The carried state does not count, so
+    /// that all passes agree.
+    fn rows(&self) -> Rows {
+        let (program, axis) = (&self.program, self.axis.axis);
+        let mut rows = Rows::new(program, axis..axis + 1, false);
+        // Also of one value, so that all parts of a run agree.
+        let strides = program.inputs.iter().map(|input| input.layout.strides()[axis]).collect();
+        rows.row[0] = Axis { length: self.count(), strides };
+        let own = &program.inputs[..program.inputs.len() - self.scanned.carried(self.levels)];
+        let tensors = || (0..own.len()).filter(|&i| own[i].source.is_memory());
+        let score = |axis: &Axis| {
+            let jumps = tensors().filter(|&i| axis.strides[i].abs() > 1).count();
+            let along = tensors().filter(|&i| axis.strides[i].abs() == 1).count();
+            (std::cmp::Reverse(jumps), along)
+        };
+        let mut best = score(&rows.row[0]);
+        for (k, axis) in rows.kept.iter().enumerate().rev() {
+            if score(axis) > best {
+                (best, rows.lane) = (score(axis), Some(k));
+            }
+        }
+        rows
     }
 
     /// Whether one pass suffices.
@@ -140,147 +163,81 @@ fn invocations(element: DType, along: bool, target: Target) -> u32 {
     { sizes }.find(fits).unwrap_or(1)
 }
 
-/// The axes of a scan.
-struct Form {
-    kept: SmallVec<[Axis; 6]>,
-    /// The number of axes before the run.
-    before: usize,
-    run: Axis,
-    /// The kept axis of the lanes, if they do not lie along the run.
-    lane: Option<usize>,
-}
-
-impl Form {
-    fn new(work: &ScanWork) -> Form {
-        let program = &work.program;
-        let axis = work.axis.axis;
-        // Stored values are not side by side across the run, so kept axes do not merge there.
-        let mut kept: SmallVec<[Axis; 6]> = axes(program, 0..axis).into_iter().collect();
-        let before = kept.len();
-        kept.extend(axes(program, axis + 1..program.shape.rank()));
-        let strides = program.inputs.iter().map(|input| input.layout.strides()[axis]).collect();
-        let run = Axis { length: program.shape[axis], strides };
-        // Lanes lie along the axis that fits the most tensors. The carried state does not count, so that all passes
-        // agree.
-        let own = &program.inputs[..program.inputs.len() - work.scanned.carried(work.levels)];
-        let tensors = || (0..own.len()).filter(|&i| own[i].source.is_memory());
-        let score = |axis: &Axis| {
-            let jumps = tensors().filter(|&i| axis.strides[i].abs() > 1).count();
-            let along = tensors().filter(|&i| axis.strides[i].abs() == 1).count();
-            (std::cmp::Reverse(jumps), along)
-        };
-        let mut best = score(&run);
-        let mut lane = None;
-        for (k, axis) in kept.iter().enumerate().rev() {
-            if score(axis) > best {
-                (best, lane) = (score(axis), Some(k));
-            }
-        }
-        Form { kept, before, run, lane }
-    }
-
-    /// The number of runs.
-    fn results(&self) -> usize {
-        self.kept.iter().map(|axis| axis.length).product()
-    }
-
-    /// The loops. The axis of the lanes is the innermost, and the run comes before it.
-    fn loops(&self, program: &Program, stored: usize) -> Nest {
-        let inner = |from: usize| -> usize { self.kept[from..].iter().map(|axis| axis.length).product() };
-        let out_stride = |k: usize| (inner(k + 1) * if k < self.before { stored } else { 1 }) as isize;
-        let others = (0..self.kept.len()).filter(|&k| self.lane != Some(k));
-        let mut order: Vec<(&Axis, isize)> = others.map(|k| (&self.kept[k], out_stride(k))).collect();
-        order.push((&self.run, inner(self.before) as isize));
-        order.extend(self.lane.map(|k| (&self.kept[k], out_stride(k))));
-        Nest::over(program, &order)
-    }
-}
-
-impl Pass {
+impl Plan {
     /// Plans the pass that [`ScanWork`] says is next, or the whole scan.
-    pub(crate) fn scan(work: &ScanWork, target: Target) -> Result<Pass> {
-        let program = &work.program;
-        let form = Form::new(work);
-        let (count, tiles, runs) = (form.run.length, work.tiles(), form.results());
-        if runs.checked_mul(count).is_none_or(|all| all > MOST_ELEMENTS) {
-            bail!(
-                Limit,
-                "{} of {} scans more than {} elements, which is what a kernel counts to: evaluate it in slices",
-                AxisOp::Scan(work.axis).name(),
-                program.shape,
-                MOST_ELEMENTS
-            );
-        }
-        let along = form.lane.is_none();
+    pub(crate) fn scan(work: &ScanWork, target: Target) -> Result<Plan> {
+        let (program, rows) = (&work.program, work.rows());
+        let (run, tiles) = (work.count(), work.tiles());
+        let runs = rows.kept.iter().map(|axis| axis.length).product::<usize>();
+        counted(runs.checked_mul(run), || {
+            format!("{} of {} scans", AxisOp::Scan(work.axis).name(), program.shape)
+        })?;
+        let along = rows.lane.is_none();
         let is_last = work.scanned == Scanned::Lasts;
-        let scanner = Scanner {
+        let scan = Scan {
             op: work.axis.op,
             element: work.element,
             scanned: work.scanned,
             exclusive: !is_last && work.axis.exclusive,
             along,
-            run: if along { form.kept.len() } else { form.kept.len() - 1 },
-            whole: count.is_multiple_of(work.tile()),
+            run: rows.place().start,
+            whole: run.is_multiple_of(work.tile()),
             levels: work.levels,
         };
-        let stored = if is_last { tiles } else { count };
-        let loops = form.loops(program, stored);
+        let stored = if is_last { tiles } else { run };
+        let loops = rows.loops(program, Some(stored));
         // A fresh storage is padded.
         let is_whole = loops.inner().is_multiple_of(LANES) || along && loops.lengths.len() == 1;
         let store = match is_whole && loops.output().has_linear_rows(1) && !(along && is_last) {
             true => Store::Vector,
             false => Store::Lanes,
         };
-        let strides = store.access().strides(loops.output(), Walk::Rows);
-        let reading = Reading::of(program, Place::Fresh);
-        let chooser = Chooser { loops: &loops, walk: Walk::Rows, together: None };
-        let mut accesses = reading.reduced(program, &chooser);
-        // One value for a tile.
-        let first = program.inputs.len() - scanner.carried();
-        accesses[first..].iter_mut().filter(|_| along).for_each(|access| *access = Access::Strided);
-        let bound = Bound::new(program, &reading, &mut accesses, 1, target)?;
-
         let vectors = loops.inner().div_ceil(LANES);
-        let columns = if along { 1 } else { vectors };
-        let others = if along { runs } else { runs / loops.inner() };
+        let (others, columns) = if along { (runs, 1) } else { (runs / loops.inner(), vectors) };
+        let mut builder = PlanBuilder::new(program, loops, Walk::Rows, target);
+        // One value for a tile.
+        let first = program.inputs.len() - scan.carried();
+        builder.accesses[first..].iter_mut().filter(|_| along).for_each(|access| *access = Access::Strided);
+        let bound = builder.bind(1)?;
+
         let items = others * tiles * columns;
-        let workgroup = invocations(work.element, along, target).max(scanner.groups());
-        let beside = workgroup / scanner.groups();
-        let invocations = items.div_ceil(beside as usize) * workgroup as usize;
-        let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
+        let workgroup = invocations(work.element, along, target).max(scan.groups());
+        let beside = workgroup / scan.groups();
+        let groups = workgroups(&program.shape, items.div_ceil(beside as usize), target)?;
         let kept = runs * stored;
-        let part = kept / store.access().width();
-        let form = describe(&scanner, count, tiles);
-        let walk = (Walk::Rows, store, strides);
-        let (kernel, reads) = Kernel::assemble(program, bound, &accesses, &loops, walk, target);
-        let out = scanner.stored_type();
-        let kernel = Kernel { workgroup: [workgroup, 1], out, makes: Makes::Scan(scanner), ..kernel };
-        let words = fields::words(&kernel, &loops, program, |number| match number {
-            Number::Count => items,
-            Number::Pitch => x * workgroup as usize,
-            Number::Columns => columns,
-            Number::Vectors => vectors,
-            Number::Positions => tiles,
-            Number::Before => work.before,
-            Number::Run => count,
-            Number::Part => part,
-            _ => 0,
-        });
-        let launch = Launch { words, groups: [x as u32, y as u32, 1] };
-        let all = if is_last { kept * work.parts() } else { kept };
-        Ok(Pass::of(program, (kernel, launch, reads, loops), (vec![out], all), form, None))
+        let numbers = ScanNumbers {
+            pitch: (groups[0] * workgroup) as usize,
+            count: items,
+            vectors,
+            columns,
+            positions: tiles,
+            run,
+            part: kept / store.width(),
+            before: work.before,
+        };
+        let made = Made {
+            description: Some(describe(&scan, run, tiles)),
+            stored: smallvec![work.stored_type()],
+            form: Form::Scan(scan),
+            store,
+            count: if is_last { kept * work.parts() } else { kept },
+            numbers: numbers.words(),
+            workgroup: [workgroup, 1],
+            groups,
+        };
+        Ok(builder.plan(bound, made))
     }
 }
 
 /// A pass in words.
-fn describe(scanner: &Scanner, count: usize, tiles: usize) -> String {
-    let lanes = if scanner.along { "lanes along the run" } else { "lanes along a kept axis" };
-    let tile = GROUP.pow(scanner.levels);
-    let who = match scanner.groups() {
+fn describe(scan: &Scan, count: usize, tiles: usize) -> String {
+    let lanes = if scan.along { "lanes along the run" } else { "lanes along a kept axis" };
+    let tile = GROUP.pow(scan.levels);
+    let who = match scan.groups() {
         1 => "an invocation has a tile".into(),
         groups => format!("{groups} invocations share a tile"),
     };
-    match scanner.scanned {
+    match scan.scanned {
         Scanned::Lasts => {
             format!("what is last in each of {tiles} tiles of {tile} of {count} values; {who}; {lanes}")
         }

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use super::makes::{Tile, VectorAxis};
+use super::form::{Tile, VectorAxis};
 use super::target::Target;
 use super::walk::{LANES, REDUCE_WORKGROUP};
 use crate::error::{Result, bail};
@@ -29,7 +29,7 @@ pub(super) struct Row {
 }
 
 /// The axis of the lanes: the one that fits the most tensors, if it is long enough. With the number of a kept axis.
-pub(super) fn vector_axis(program: &Program, kept: &[Axis], reduced: &[Axis]) -> (VectorAxis, usize) {
+pub(super) fn vector_axis(program: &Program, kept: &[Axis], reduced: &[Axis]) -> (VectorAxis, Option<usize>) {
     let tensors: SmallVec<[usize; 8]> =
         (0..program.inputs.len()).filter(|&i| program.inputs[i].source.is_memory()).collect();
     let score = |axis: &Axis| {
@@ -44,15 +44,20 @@ pub(super) fn vector_axis(program: &Program, kept: &[Axis], reduced: &[Axis]) ->
     if let Some(axis) = reduced.last().filter(|_| whole) {
         let count: usize = reduced.iter().map(|axis| axis.length).product();
         if is_long(count) {
-            best = Some((score(axis), VectorAxis::Reduced, 0));
+            best = Some((score(axis), VectorAxis::Reduced, None));
         }
     }
     for (k, axis) in kept.iter().enumerate().rev().filter(|(_, axis)| is_long(axis.length)) {
         if best.is_none_or(|(best, ..)| score(axis) > best) {
-            best = Some((score(axis), VectorAxis::Kept, k));
+            best = Some((score(axis), VectorAxis::Kept, Some(k)));
         }
     }
-    best.map_or((VectorAxis::Gathered, 0), |(_, vector_axis, k)| (vector_axis, k))
+    best.map_or((VectorAxis::Gathered, None), |(_, vector_axis, lane)| (vector_axis, lane))
+}
+
+/// Blocks of a row of this many values. A pass that does not reduce the whole row leaves a partial result of each.
+pub(super) fn blocks(count: usize) -> usize {
+    count.div_ceil(BLOCK)
 }
 
 impl Row {
@@ -64,11 +69,6 @@ impl Row {
     /// Vectors of a block, or of a shorter row.
     fn vectors(&self) -> usize {
         self.count.min(BLOCK).div_ceil(self.width())
-    }
-
-    /// Blocks of a row. A pass that does not reduce the whole row leaves a partial result of each.
-    pub(super) fn blocks(&self) -> usize {
-        self.count.div_ceil(BLOCK)
     }
 
     /// The tile of a pass, the invocations of a workgroup, and whether the pass reduces the whole row and leaves no
@@ -91,7 +91,7 @@ impl Row {
             // Four are a short text.
             many => many.min(LANES),
         };
-        let blocks = self.blocks().next_power_of_two();
+        let blocks = blocks(self.count).next_power_of_two();
         loop {
             let lanes = accumulators / own;
             // If lanes lie across rows, passes of blocks keep more invocations busy.
@@ -162,6 +162,6 @@ impl Row {
     /// Whether some loads of invocations lie past the end of the row, where loops end.
     pub(super) fn is_masked(&self, tile: &Tile, (unroll, is_loop): (u32, bool)) -> bool {
         let together = self.width() * (tile.accumulators * unroll) as usize;
-        !self.count.is_multiple_of(together) || !is_loop && tile.blocks as usize > self.blocks()
+        !self.count.is_multiple_of(together) || !is_loop && tile.blocks as usize > blocks(self.count)
     }
 }

@@ -4,7 +4,6 @@ use super::fences::Fences;
 use super::text::line;
 use super::types::{cast, compute, lanes, narrow, rounded};
 use super::{gather, workarounds};
-use crate::error::Result;
 use crate::ir::{Body, Loop, Op, Step, Value, needed, numbered};
 use crate::plan::Kernel;
 
@@ -20,7 +19,7 @@ pub(super) struct Bodies<'a> {
 impl<'a> Bodies<'a> {
     pub(super) fn new(kernel: &'a Kernel) -> Self {
         let mut bodies = Bodies { kernel, loops: Vec::new(), written: Vec::new() };
-        bodies.add(&kernel.steps, &Value::input);
+        bodies.add(&kernel.code.steps, &Value::input);
         bodies
     }
 
@@ -99,17 +98,17 @@ impl<'a> Bodies<'a> {
     }
 
     /// All functions.
-    pub(super) fn functions(&self) -> Result<String> {
+    pub(super) fn functions(&self) -> String {
         let mut text = String::new();
         self.written.iter().for_each(|own| line!(text, "{}\n", own.trim()));
         for (number, (own, tables)) in self.loops.iter().enumerate() {
-            self.repeat(&mut text, number, own, tables)?;
+            self.repeat(&mut text, number, own, tables);
         }
-        Ok(text)
+        text
     }
 
     /// A loop, as a function of its final states. For a table it takes the addresses without computed indices.
-    fn repeat(&self, text: &mut String, number: usize, own: &Loop, tables: &[usize]) -> Result<()> {
+    fn repeat(&self, text: &mut String, number: usize, own: &Loop, tables: &[usize]) {
         let fences = Fences::of_turn(own, self.kernel);
         let operand = |value: Value| own.table(value).map(|table| tables[table]);
         let types = own.args[..own.values()].iter().map(|&dtype| lanes(dtype));
@@ -132,30 +131,30 @@ impl<'a> Bodies<'a> {
         let first = own.goes_on.map(|goes_on| needed(own.args.len(), &own.steps, [goes_on], |_| false));
         let is_first = |value: Value| first.as_ref().is_some_and(|first| first[value]);
         let steps = || numbered(&own.steps);
-        let write = |text: &mut String, (value, step): (Value, &Step)| -> Result<()> {
+        let write = |text: &mut String, (value, step): (Value, &Step)| {
             let arg = |i: usize| fences.operand(step, i, name(step.args[i]));
             let made = match (step.op, step.args.split_first()) {
                 (Op::Lookup, Some((&table, indices))) => {
                     let at = format!("at_{}", name(value));
                     let (walk, indices) = ((name(table), &*at), indices.iter().map(|&index| name(index)));
                     let table = operand(table).unwrap_or(0);
-                    let (address, found) = gather::by_lanes(self.kernel, table, walk, indices)?;
+                    let operand = &self.kernel.code.operands[table];
+                    let (address, found) = gather::by_lanes(table, operand, walk, indices);
                     line!(text, "        let {at} = {address};");
                     found
                 }
                 _ => fences.result(value, step.result, self.expression(step, arg, &operand)),
             };
             line!(text, "        let {} = {made};", name(value));
-            Ok(())
         };
         // Ended lanes keep their states, and their condition.
         line!(text, "    for (var turn = 0u; turn < turns.x; turn++) {{");
-        steps().filter(|&(value, _)| is_first(value)).try_for_each(|step| write(text, step))?;
+        steps().filter(|&(value, _)| is_first(value)).for_each(|step| write(text, step));
         if let Some(goes_on) = own.goes_on {
             line!(text, "        let open = {};", name(goes_on));
             line!(text, "        if (!any(open)) {{ break; }}");
         }
-        steps().filter(|&(value, _)| !is_first(value)).try_for_each(|step| write(text, step))?;
+        steps().filter(|&(value, _)| !is_first(value)).for_each(|step| write(text, step));
         let changed = || (0..).zip(&own.next).filter(|&(i, &next)| next != Value::Input(i));
         for (i, &next) in changed() {
             let next = name(next);
@@ -169,7 +168,6 @@ impl<'a> Bodies<'a> {
         let all: Vec<String> = states().map(|i| format!("s{i}")).collect();
         line!(text, "    return States{number}({});", all.join(", "));
         line!(text, "}}\n");
-        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Kernels of products of matrices: the functions of factors, of fenced arithmetic, and of storing a vector with the steps
 //! after its sums, for `shaders/kernels/product.wgsl`. Sums are in the order of [`CHUNK`].
 
-use super::coordinates::Coordinate;
+use super::coordinates::{Coordinate, divided};
 use super::emitter::Emitter;
 use super::fences;
 use super::template::Filling;
@@ -28,7 +28,7 @@ enum Fence {
 
 impl Emitter<'_> {
     pub(super) fn contract(&mut self, contract: &Contract) -> Result<()> {
-        let element = self.kernel.value_type(self.kernel.results[0]);
+        let element = self.code.value_type(self.code.results[0]);
         self.factor(contract, 0, "row")?;
         self.factor(contract, 1, "x")?;
         self.arithmetic(element);
@@ -37,10 +37,6 @@ impl Emitter<'_> {
         let mut places = vec![Coordinate::of("across", "vectors"), Coordinate::of("down", "positions")];
         let of_batch = contract.batch.clone().rev();
         places.extend(of_batch.map(|axis| Coordinate::axis(axis).called(format!("batch{axis}"))));
-        let places = self.captured(|emitter| {
-            emitter.divide_out("tile", false, places);
-            Ok(())
-        })?;
         let fence = match self.fence(element) {
             Fence::Off => String::new(),
             Fence::Word => fences::named(fences::is_wide(element), 0),
@@ -63,7 +59,7 @@ impl Emitter<'_> {
             .with("size0", y * Contract::DEPTH)
             .with("size1", x * Contract::DEPTH)
             .with("group", x * y)
-            .with("places", places)
+            .with_lines("places", divided("tile", false, places))
             .with("tile_rows", y * rows)
             .with("x", x)
             .with("rows", rows)
@@ -97,14 +93,14 @@ impl Emitter<'_> {
         let batch = Emitter::batch(contract, ": u32");
         line!(self.text, "fn {name}({batch}{}{more} {{", parameters.join(", "));
         // By coordinates of lanes, all are vectors.
-        let is_vector = self.kernel.walk == Walk::Anywhere;
+        let is_vector = self.code.walk == Walk::Anywhere;
         let wide = |name: String| if is_vector { format!("vec4<u32>({name})") } else { name };
         for axis in contract.batch.clone() {
             line!(self.text, "    let c{axis} = {};", wide(format!("batch{axis}")));
         }
         if of.contains(&"row") {
             let axes = contract.rows_axes().rev().map(Coordinate::axis).collect();
-            self.divide_out(&wide("row".into()), is_vector, axes);
+            self.lines(divided(&wide("row".into()), is_vector, axes));
         }
         if of.contains(&"k") {
             line!(self.text, "    let c{} = {};", contract.axis, wide("k".into()));
@@ -112,21 +108,19 @@ impl Emitter<'_> {
         if of.contains(&"x") {
             self.lanes_before("p.columns");
             if is_vector {
-                let axes = (contract.axis + 1..self.kernel.rank).rev().map(Coordinate::axis).collect();
-                self.divide_out("lane", true, axes);
+                let axes = (contract.axis + 1..self.code.rank).rev().map(Coordinate::axis).collect();
+                self.lines(divided("lane", true, axes));
             }
         }
     }
 
     /// The function of a factor: an element of a row in all lanes, or a vector of columns.
     fn factor(&mut self, contract: &Contract, i: usize, of: &str) -> Result<()> {
-        let (kernel, result) = (self.kernel, self.kernel.results[i]);
-        let vector = lanes(kernel.value_type(result));
+        let (code, result) = (self.code, self.code.results[i]);
+        let vector = lanes(code.value_type(result));
         self.place(contract, &format!("factor{i}"), &[of, "k"], &format!(") -> {vector}"));
         self.zeros();
-        let own = needed(kernel.operands.len(), &kernel.steps, std::iter::once(result), |_| false);
-        self.loads(|operand| own.inputs()[operand])?;
-        self.steps(|value| own[value])?;
+        self.wanted(&needed(code.operands.len(), &code.steps, [result], |_| false))?;
         line!(self.text, "    return {};\n}}\n", self.value(result, 0));
         Ok(())
     }
@@ -185,7 +179,7 @@ impl Emitter<'_> {
 
     /// A sum, or a product of a vector.
     fn call(&self, name: &str, [a, b]: [&str; 2]) -> String {
-        let element = self.kernel.value_type(self.kernel.results[0]);
+        let element = self.code.value_type(self.code.results[0]);
         let fence = self.fence_of(name, element).map_or(String::new(), |(name, _)| format!(", {name}"));
         format!("{name}({a}, {b}{fence})")
     }
@@ -202,22 +196,22 @@ impl Emitter<'_> {
             _ => "value".into(),
         };
         line!(self.text, "    let total = {total};");
-        let kernel = self.kernel;
-        let (result, element) = match kernel.results.get(2) {
+        let code = self.code;
+        let (result, element) = match code.results.get(2) {
             None => ("total".to_string(), element),
-            Some(&result) => (self.after(result, element)?, kernel.value_type(result)),
+            Some(&result) => (self.after(result, element)?, code.value_type(result)),
         };
-        if kernel.store == Store::Vector {
+        if code.store == Store::Vector {
             let result = encode(element, &narrow(element, result));
             let result = pack(element, result);
-            let at = self.stored_at(kernel.rank - 1, ["x"]);
+            let at = self.stored_at(code.rank - 1, ["x"]);
             line!(self.text, "    if (first < p.columns) {{ result[{at}] = {result}; }}");
             line!(self.text, "}}\n");
             return Ok(());
         }
         // A value of whole words has its type already, except bool.
         let result = if element == DType::Bool { encode(element, &result) } else { result };
-        let terms = (0..kernel.rank).filter_map(|axis| self.term(Role::Out, axis, 0));
+        let terms = (0..code.rank).filter_map(|axis| self.term(Role::Out, axis, 0));
         line!(self.text, "    let at = vec4<u32>() + ({});", self.sum("out", terms));
         for (k, c) in "xyzw".chars().enumerate() {
             line!(self.text, "    if (first + {k}u < p.columns) {{ result[at.{c}] = ({result}).{c}; }}");
@@ -228,10 +222,10 @@ impl Emitter<'_> {
 
     /// The steps after a sum. Returns the name of their result.
     fn after(&mut self, result: Value, element: DType) -> Result<String> {
-        let kernel = self.kernel;
-        let own = needed(kernel.operands.len(), &kernel.steps, std::iter::once(result), |_| false);
-        let is_sum = |operand: usize| matches!(kernel.operands[operand].origin, Origin::Row(_));
-        for sum in (0..kernel.operands.len()).filter(|&operand| is_sum(operand)) {
+        let code = self.code;
+        let own = needed(code.operands.len(), &code.steps, std::iter::once(result), |_| false);
+        let is_sum = |operand: usize| matches!(code.operands[operand].origin, Origin::Row(_));
+        for sum in (0..code.operands.len()).filter(|&operand| is_sum(operand)) {
             let name = self.value(Value::Input(sum as u32), 0);
             line!(self.text, "    let {name} = {};", narrow(element, "total".into()));
         }

@@ -7,17 +7,17 @@ use super::types::{encode, join, lanes, pack, packed, unpack};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{Body, ByValue, Op, Step, Value, numbered};
-use crate::plan::{Access, LANES, Makes, Operand, Origin, Role, Store, VectorAxis, Walk};
+use crate::plan::{Access, Elements, Form, LANES, Operand, Origin, Role, Store, VectorAxis, Walk};
 
 /// The least columns of a workgroup, all powers of two, that fill the lanes of every known driver.
 const NARROW: u32 = 16;
 
 impl Emitter<'_> {
     /// A kernel that stores the elements of its program.
-    pub(super) fn elements(&mut self) -> Result<()> {
+    pub(super) fn elements(&mut self, own: &Elements) -> Result<()> {
         self.head();
-        self.coordinates();
-        self.values_of(self.kernel.operands.len())?;
+        self.coordinates(own);
+        self.values_of(self.code.operands.len())?;
         self.stores();
         line!(self.text, "}}");
         Ok(())
@@ -32,16 +32,14 @@ impl Emitter<'_> {
 
     /// Loads of the operands that are wanted.
     pub(super) fn loads(&mut self, is_wanted: impl Fn(usize) -> bool) -> Result<()> {
-        let kernel = self.kernel;
-        let wanted = || kernel.operands.iter().enumerate().filter(|&(i, _)| is_wanted(i));
-        for (i, operand) in wanted().filter(|(_, o)| o.access.serves_rows()) {
-            self.load_rows(i, operand)?;
+        let code = self.code;
+        let wanted = || code.operands.iter().enumerate().filter(|&(i, _)| is_wanted(i));
+        for (i, operand) in wanted().filter(|(_, operand)| operand.access.serves_rows()) {
+            self.load_rows(i, operand);
         }
         for (i, operand) in wanted() {
-            if let (Access::Near { leader, .. }, Origin::Binding(binding)) = (operand.access, operand.origin)
-                && usize::from(leader) == i
-            {
-                self.near_rows(i, operand, binding);
+            if matches!(operand.access, Access::Near { leader, .. } if usize::from(leader) == i) {
+                self.near_rows(i, operand);
             }
         }
         let (shared, own): (Vec<_>, Vec<_>) =
@@ -49,7 +47,7 @@ impl Emitter<'_> {
         for (i, operand) in shared {
             self.load(i, operand, 0)?;
         }
-        for vector in 0..kernel.vectors {
+        for vector in 0..self.vectors {
             own.iter().try_for_each(|&(i, operand)| self.load(i, operand, vector))?;
         }
         Ok(())
@@ -57,14 +55,14 @@ impl Emitter<'_> {
 
     /// Steps of the values that are wanted.
     pub(super) fn steps(&mut self, is_wanted: impl Fn(Value) -> bool) -> Result<()> {
-        let kernel = self.kernel;
-        let steps = numbered(&kernel.steps).filter(|&(value, _)| is_wanted(value));
+        let code = self.code;
+        let steps = numbered(&code.steps).filter(|&(value, _)| is_wanted(value));
         let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.shared[value]);
         for (value, step) in shared {
             let (name, text) = (self.value(value, 0), self.step(value, step, 0)?);
             line!(self.text, "    let {name} = {text};");
         }
-        for vector in 0..kernel.vectors {
+        for vector in 0..self.vectors {
             for &(value, step) in &own {
                 let (name, text) = (self.value(value, vector), self.step(value, step, vector)?);
                 line!(self.text, "    let {name} = {text};");
@@ -75,20 +73,18 @@ impl Emitter<'_> {
 
     /// The lines that fences need.
     pub(super) fn zeros(&mut self) {
-        for line in self.fences.zeros(&self.kernel.steps) {
-            line!(self.text, "    {line}");
-        }
+        self.lines(self.fences.zeros(&self.code.steps));
     }
 
     /// Stores the results of all vectors.
     fn stores(&mut self) {
-        let kernel = self.kernel;
-        if kernel.joined() > 1 {
-            (0..kernel.results.len()).for_each(|i| self.store_joined(i));
+        let code = self.code;
+        if code.joined() > 1 {
+            (0..code.results.len()).for_each(|i| self.store_joined(i));
             return;
         }
-        for vector in 0..kernel.vectors {
-            (0..kernel.results.len()).for_each(|i| self.store(i, vector));
+        for vector in 0..self.vectors {
+            (0..code.results.len()).for_each(|i| self.store(i, vector));
         }
     }
 
@@ -118,7 +114,7 @@ impl Emitter<'_> {
             let value = step.args[i];
             match value.input() {
                 // For a table a loop takes addresses.
-                Some(i) if !self.kernel.operands[i].computed.is_empty() => {
+                Some(i) if !self.code.operands[i].computed.is_empty() => {
                     format!("vec4<u32>({})", self.addresses(Role::In(i), vector))
                 }
                 _ => self.fences.operand(step, i, self.value(value, vector)),
@@ -139,7 +135,7 @@ impl Emitter<'_> {
                 line!(self.text, "    let exist{number} = {exist};");
             }
             for i in missing {
-                let (own, lanes) = (format!("e{number}_{i}"), lanes(self.kernel.value_type(step.args[i])));
+                let (own, lanes) = (format!("e{number}_{i}"), lanes(self.code.value_type(step.args[i])));
                 line!(self.text, "    let {own} = {};", args[i]);
                 let one = ["z", "y", "x"].iter().fold(format!("{own}.w"), |rest, c| {
                     format!("select({rest}, {own}.{c}, exist{number}.{c})")
@@ -153,18 +149,18 @@ impl Emitter<'_> {
 
     /// Which lanes of a vector exist, if some may not.
     fn lanes_that_exist(&self, value: Value) -> Option<String> {
-        let kernel = self.kernel;
-        let inner = || format!("first + {EACH} < vec4<u32>(p.len{})", kernel.rank - 1);
-        match (&kernel.makes, kernel.walk) {
+        let code = self.code;
+        let inner = || format!("first + {EACH} < vec4<u32>(p.len{})", code.rank - 1);
+        match (&self.kernel.form, code.walk) {
             (_, Walk::Anywhere) => None,
             // All lanes of a row exist, or none.
-            (Makes::Reduce(reduce), _)
+            (Form::Reduce(reduce), _)
                 if reduce.of_row[value] && reduce.vector_axis == VectorAxis::Reduced =>
             {
                 None
             }
             // Rows of whole vectors.
-            (Makes::Elements, Walk::Rows) if kernel.store == Store::Vector => None,
+            (Form::Elements(_), Walk::Rows) if code.store == Store::Vector => None,
             (_, Walk::Rows) => Some(inner()),
             (_, Walk::Words { .. }) => Some("member".into()),
             (_, Walk::Flat | Walk::Bands) => Some(format!("i * {LANES}u + {EACH} < vec4<u32>(p.count)")),
@@ -177,19 +173,19 @@ impl Emitter<'_> {
             let by_coordinates = matches!(operand.access, Access::Splat | Access::Strided | Access::Lookup);
             !by_coordinates && !matches!(operand.origin, Origin::Row(_))
         };
-        let operands = self.kernel.operands.iter().map(is_by_vectors);
-        ByValue::of(operands, &self.kernel.steps, |step, missing| step.args.iter().any(|&arg| missing[arg]))
+        let operands = self.code.operands.iter().map(is_by_vectors);
+        ByValue::of(operands, &self.code.steps, |step, missing| step.args.iter().any(|&arg| missing[arg]))
     }
 
     /// Whether the lanes of a value are four neighbouring places, the first of which is a multiple of four.
     fn is_place_of_vector(&self, value: Value) -> bool {
         match value {
             Value::Input(i) => {
-                let operand = &self.kernel.operands[i as usize];
+                let operand = &self.code.operands[i as usize];
                 (operand.origin, operand.access) == (Origin::Index, Access::Vector)
             }
             Value::Step(i) => {
-                let step = &self.kernel.steps[i as usize];
+                let step = &self.code.steps[i as usize];
                 step.op == Op::Cast && step.result == DType::U32 && self.is_place_of_vector(step.args[0])
             }
         }
@@ -197,8 +193,8 @@ impl Emitter<'_> {
 
     /// The stored form of a result, as [`pack`] takes it.
     fn raw(&mut self, i: usize, vector: u32) -> String {
-        let dtype = self.kernel.value_type(self.kernel.results[i]);
-        let value = self.value(self.kernel.results[i], vector);
+        let dtype = self.code.value_type(self.code.results[i]);
+        let value = self.value(self.code.results[i], vector);
         if packed(dtype).is_none() {
             return value;
         }
@@ -210,31 +206,38 @@ impl Emitter<'_> {
 
     /// Stores a result of all vectors at once.
     fn store_joined(&mut self, i: usize) {
-        let dtype = self.kernel.value_type(self.kernel.results[i]);
-        let parts: Vec<String> =
-            (0..self.kernel.vectors).map(|vector| pack(dtype, self.raw(i, vector))).collect();
+        let dtype = self.code.value_type(self.code.results[i]);
+        let parts: Vec<String> = (0..self.vectors).map(|vector| pack(dtype, self.raw(i, vector))).collect();
         let at = self.vector(Role::Out, 0);
         line!(self.text, "    {}[{at}] = {};", result(i), join(dtype, &parts));
     }
 
+    /// Stores each lane of a vector from place `first` on that lies before an end, as the first one does.
+    pub(super) fn store_each(&mut self, [array, at, value]: [&str; 3], [first, end]: [&str; 2]) {
+        line!(self.text, "    {array}[{at}.x] = {value}.x;");
+        for (k, c) in (1..).zip("yzw".chars()) {
+            line!(self.text, "    if ({first} + {k}u < {end}) {{ {array}[{at}.{c}] = {value}.{c}; }}");
+        }
+    }
+
     fn store(&mut self, i: usize, vector: u32) {
-        let dtype = self.kernel.value_type(self.kernel.results[i]);
+        let dtype = self.code.value_type(self.code.results[i]);
         let result = result(i);
         let mut value = self.raw(i, vector);
-        if self.kernel.store == Store::Pairs {
+        if self.code.store == Store::Pairs {
             let at = format!("at{}", self.suffix(vector));
             if i == 0 {
                 let base = self.base(Role::Out, vector, Some("id.x * 2u".into()));
                 line!(self.text, "    let {at} = {base};");
             }
             line!(self.text, "    {result}[{at}] = {value}.xy;");
-            let exists = format!("first + 2u < p.len{}", self.kernel.rank - 1);
+            let exists = format!("first + 2u < p.len{}", self.code.rank - 1);
             line!(self.text, "    if ({exists}) {{ {result}[{at} + 1u] = {value}.zw; }}");
             return;
         }
-        if self.kernel.store != Store::Lanes {
+        if self.code.store != Store::Lanes {
             let word = format!("{result}[{}]", self.vector(Role::Out, vector));
-            if self.kernel.store == Store::Words {
+            if self.code.store == Store::Words {
                 value = format!("select({}, {value}, member)", unpack(dtype, word.clone()));
             }
             let value = pack(dtype, value);
@@ -245,16 +248,10 @@ impl Emitter<'_> {
         if i == 0 {
             line!(self.text, "    let {at} = {};", self.addresses(Role::Out, vector));
         }
-        let (first, end) = match self.kernel.walk {
-            Walk::Rows => ("first".to_string(), format!("p.len{}", self.kernel.rank - 1)),
+        let (first, end) = match self.code.walk {
+            Walk::Rows => ("first".to_string(), format!("p.len{}", self.code.rank - 1)),
             _ => (format!("i{} * {LANES}u", self.suffix(vector)), "p.count".to_string()),
         };
-        for (k, c) in "xyzw".chars().enumerate() {
-            let store = format!("{result}[{at}.{c}] = {value}.{c};");
-            match k {
-                0 => line!(self.text, "    {store}"),
-                _ => line!(self.text, "    if ({first} + {k}u < {end}) {{ {store} }}"),
-            }
-        }
+        self.store_each([&result, &at, &value], [&first, &end]);
     }
 }

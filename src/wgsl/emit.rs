@@ -4,11 +4,11 @@ use rustc_hash::FxHashSet;
 
 use super::emitter::Emitter;
 use super::text::{line, result, role};
-use super::types::{array, stored_array};
+use super::types::array;
 use super::{lines, prelude};
 use crate::error::Result;
 use crate::ir::{Math, Step};
-use crate::plan::{Faults, Field, Kernel, Makes};
+use crate::plan::{Faults, Field, Form, Kernel};
 
 /// The text of a kernel, which depends on the kernel alone.
 pub(crate) struct Emitted {
@@ -38,17 +38,17 @@ impl Emitted {
 pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
     let mut main = String::new();
     let mut emitter = Emitter::new(kernel, &mut main);
-    match &kernel.makes {
-        Makes::Elements => emitter.elements()?,
-        Makes::Scan(scanner) => emitter.scan(scanner)?,
-        Makes::Contract(contract) => emitter.contract(contract)?,
-        Makes::Sort(sorter) => emitter.sort(sorter)?,
-        Makes::Count(counter) => emitter.count(*counter)?,
-        Makes::Reduce(reduce) => emitter.reduce(reduce)?,
+    match &kernel.form {
+        Form::Elements(own) => emitter.elements(own)?,
+        Form::Scan(scan) => emitter.scan(scan)?,
+        Form::Contract(contract) => emitter.contract(contract)?,
+        Form::Sort(sort) => emitter.sort(sort)?,
+        Form::Count(count) => emitter.count(count)?,
+        Form::Reduce(reduce) => emitter.reduce(reduce)?,
     }
-    let main = emitter.bodies.functions()? + &main;
+    let main = emitter.bodies.functions() + &main;
     // NVIDIA's instruction makes every NaN of f16 positive, and some have another NaN.
-    let tells = kernel.math == Math::Total || kernel.steps.iter().any(Step::tells_sign);
+    let tells = kernel.math == Math::Total || kernel.code.steps.iter().any(Step::tells_sign);
     let halves = kernel.faults.halves || tells;
     let functions = prelude::used_by(&main, Faults { halves, ..kernel.faults });
     let named: FxHashSet<&str> = [&functions, &main].into_iter().flat_map(|text| named(text)).collect();
@@ -78,9 +78,7 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
 
 fn field(field: &Field) -> String {
     match field {
-        Field::Number(number) => number.name().into(),
-        Field::FactorOf(number) => format!("{}_factor", number.name()),
-        Field::ShiftOf(number) => format!("{}_shift", number.name()),
+        Field::Number(name) => name.to_string(),
         Field::Length(axis) => format!("len{axis}"),
         Field::Factor(axis) => format!("factor{axis}"),
         Field::Shift(axis) => format!("shift{axis}"),
@@ -105,14 +103,10 @@ fn declarations<'a>(kernel: &Kernel, words: impl Iterator<Item = &'a Field>) -> 
     }
     line!(text, "}}\n");
     line!(text, "@group(0) @binding(0) var<uniform> p: Params;");
-    for (i, &dtype) in kernel.stored().iter().enumerate() {
-        let (name, out) = (result(i), stored_array(kernel, dtype));
-        line!(text, "@group(0) @binding({}) var<storage, read_write> {name}: array<{out}>;", i + 1);
-    }
-    for (i, binding) in kernel.bindings.iter().enumerate() {
-        let element = array(binding.dtype, binding.width);
-        let number = i + 1 + kernel.stored().len();
-        line!(text, "@group(0) @binding({number}) var<storage, read> in{i}: array<{element}>;");
+    let stored = kernel.stored.iter().enumerate().map(|(i, of)| ("read_write", result(i), of));
+    let read = kernel.bindings.iter().enumerate().map(|(i, of)| ("read", format!("in{i}"), of));
+    for (number, (how, name, of)) in (1..).zip(stored.chain(read)) {
+        line!(text, "@group(0) @binding({number}) var<storage, {how}> {name}: array<{}>;", array(of));
     }
     line!(text);
     text

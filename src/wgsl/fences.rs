@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 use super::types::compute;
 use crate::dtype::{DType, Kind};
 use crate::ir::{ByValue, Loop, Math, Nature, Op, Step, Value, is_costly, numbered};
-use crate::plan::{Kernel, Makes, Operand, Origin};
+use crate::plan::{Kernel, Operand, Origin};
 
 /// The number of fences, which differ by how far the unknown 0 is shifted.
 const MOST: u32 = 32;
@@ -42,19 +42,14 @@ pub(super) struct Fences {
 impl Fences {
     pub(super) fn new(kernel: &Kernel) -> Fences {
         let first = |i: usize| {
-            let same = |&j: &usize| is_same_load(&kernel.operands[i], &kernel.operands[j]);
+            let same = |&j: &usize| is_same_load(&kernel.code.operands[i], &kernel.code.operands[j]);
             Value::Input((0..i).find(same).unwrap_or(i) as u32)
         };
-        let types = kernel.operands.iter().map(|operand| operand.dtype);
+        let types = kernel.code.operands.iter().map(|operand| operand.dtype);
         // A reduction reads its values: numbers by arithmetic, or ranks by bits.
-        let read: Vec<Value> = match &kernel.makes {
-            Makes::Elements | Makes::Sort(_) | Makes::Count(_) => Vec::new(),
-            Makes::Reduce(reduce) => reduce.reductions().map(|own| own.value).collect(),
-            Makes::Scan(_) => kernel.results.to_vec(),
-            Makes::Contract(_) => kernel.results[..2].to_vec(),
-        };
-        let loads = (0..kernel.operands.len()).map(first).collect();
-        Fences::of(types, loads, &kernel.steps, &read, kernel, false).numbered(&kernel.steps, false)
+        let read = kernel.form.read(&kernel.code.results);
+        let loads = (0..kernel.code.operands.len()).map(first).collect();
+        Fences::of(types, loads, &kernel.code.steps, &read, kernel, false).numbered(&kernel.code.steps, false)
     }
 
     /// The fences of an iteration. A state may equal any other incoming value, as a compiler may find out, and the

@@ -2,8 +2,7 @@
 
 use super::types::{decode, packed, raw_lanes};
 use crate::dtype::DType;
-use crate::error::{Result, bail};
-use crate::plan::{Kernel, Operand, Origin, Stride};
+use crate::plan::{Operand, Origin, Stride};
 
 /// The address of computed indices of a type in operand `i`, from the address without them. Indices are taken as bits,
 /// since distances and sums are modulo 2^32.
@@ -21,24 +20,23 @@ pub(super) fn address(
     from + &indices.zip(&operand.computed).enumerate().map(term).collect::<String>()
 }
 
-/// The binding that operand `i` is looked up in.
-pub(super) fn binding(kernel: &Kernel, i: usize) -> Result<String> {
-    match kernel.operands[i].origin {
-        Origin::Binding(binding) => Ok(format!("in{binding}")),
-        origin => bail!(Kernel, "a lookup in {origin:?}"),
+/// The array that an operand is read from.
+pub(super) fn array_of(operand: &Operand) -> String {
+    match operand.origin {
+        Origin::Binding(binding) => format!("in{binding}"),
+        _ => "result".into(),
     }
 }
 
 /// The lookup of lanes in operand `i`: its addresses, and the elements at named addresses.
 pub(super) fn by_lanes(
-    kernel: &Kernel,
     i: usize,
+    operand: &Operand,
     (from, at): (String, &str),
     indices: impl Iterator<Item = String>,
-) -> Result<(String, String)> {
-    let operand = &kernel.operands[i];
-    let found = decode(operand.dtype, gather(operand.dtype, &binding(kernel, i)?, at));
-    Ok((address(i, operand, from, "vec4<u32>", indices), found))
+) -> (String, String) {
+    let found = decode(operand.dtype, gather(operand.dtype, &array_of(operand), at));
+    (address(i, operand, from, "vec4<u32>", indices), found)
 }
 
 /// The elements at four named addresses, as they lie in an array.

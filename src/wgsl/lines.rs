@@ -15,11 +15,11 @@ pub(super) fn of_operands(kernel: &Kernel, [head, functions, main]: [&str; 3]) -
         let own = lines.iter().filter(|(_, line)| is_named(kernel, operand, line));
         own.map(|&(number, _)| number).collect()
     };
-    (0..kernel.operands.len()).map(of).collect()
+    (0..kernel.code.operands.len()).map(of).collect()
 }
 
 fn is_named(kernel: &Kernel, operand: usize, line: &str) -> bool {
-    let binding = match kernel.operands[operand].origin {
+    let binding = match kernel.code.operands[operand].origin {
         Origin::Binding(binding) => Some(format!("in{binding}")),
         _ => None,
     };

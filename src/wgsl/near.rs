@@ -1,6 +1,7 @@
 //! The loads that neighbouring operands share.
 
 use super::emitter::Emitter;
+use super::gather::array_of;
 use super::text::line;
 use super::types::{raw_lanes, unpack};
 use crate::dtype::DType;
@@ -30,11 +31,11 @@ pub(super) fn every(dtype: DType, prefix: &str, step: u32, first: u32) -> String
 impl Emitter<'_> {
     /// Loads all rows that a leader and its neighbours read: `w0_1_2` is the third load of the second row of leader 0. Loads
     /// are aligned if rows are whole loads apart. Else they begin where the leader's row begins.
-    pub(super) fn near_rows(&mut self, i: usize, operand: &Operand, binding: usize) {
+    pub(super) fn near_rows(&mut self, i: usize, operand: &Operand) {
         let Access::Near { step, whole, .. } = operand.access else { return };
         let step = u32::from(step);
-        let kernel = self.kernel;
-        let (of, rows, axis) = (Role::In(i), kernel.rows_near(i), kernel.rank - 2);
+        let code = self.code;
+        let (of, rows, axis) = (Role::In(i), code.rows_near(i), code.rank - 2);
         let spread = (rows.end() - rows.start()) as u32;
         let name = self.path_name(of);
         for row in 0..=spread {
@@ -45,7 +46,7 @@ impl Emitter<'_> {
                 down if down > 0 => format!("(c{axis} + {down}u)"),
                 up => format!("(c{axis} - {}u)", -up),
             };
-            let follows = kernel.stride(of, axis) != Stride::Zero;
+            let follows = code.stride(of, axis) != Stride::Zero;
             let term = follows.then(|| format!("{row_near} * p.{name}_stride{axis}"));
             let place = if whole { "id.x" } else { "first" };
             let along = if step == 1 { place.to_string() } else { format!("{place} * {step}u") };
@@ -57,7 +58,7 @@ impl Emitter<'_> {
             let load = |k: u32| {
                 let at = if whole { at.clone() } else { format!("({at} >> {}u)", LANES.ilog2()) };
                 let at = if k == 0 { at } else { format!("min({at} + {k}u, p.{name}_last)") };
-                unpack(operand.dtype, format!("in{binding}[{at}]"))
+                unpack(operand.dtype, format!("{}[{at}]", array_of(operand)))
             };
             if whole {
                 for k in taken_of {
@@ -80,9 +81,9 @@ impl Emitter<'_> {
 
     /// The loads of a row that hold elements of an operand.
     fn taken_of_row(&self, i: usize, row: u32) -> Vec<u32> {
-        let start = *self.kernel.rows_near(i).start();
+        let start = *self.code.rows_near(i).start();
         let mut loads = Vec::new();
-        for other in &self.kernel.operands {
+        for other in &self.code.operands {
             if let Access::Near { leader, step, first, down, .. } = other.access
                 && usize::from(leader) == i
                 && row as i32 == i32::from(down) - start
@@ -99,7 +100,7 @@ impl Emitter<'_> {
     /// The vector of an operand, from these loads.
     pub(super) fn near(&self, dtype: DType, access: Access) -> String {
         let Access::Near { leader, step, first, down, .. } = access else { return String::new() };
-        let row = i32::from(down) - self.kernel.rows_near(leader.into()).start();
+        let row = i32::from(down) - self.code.rows_near(leader.into()).start();
         every(dtype, &format!("w{leader}_{row}_"), step.into(), first.into())
     }
 }

@@ -5,44 +5,24 @@ use std::sync::OnceLock;
 
 use crate::plan::Faults;
 
+/// Files of the prelude.
+macro_rules! files {
+    ($($name:literal)*) => {
+        &[$(include_str!(concat!("../../shaders/prelude/", $name, ".wgsl"))),*]
+    };
+}
+
 /// Sources for one type, or for all types that they name.
-const OWN: &[&str] = &[
-    include_str!("../../shaders/prelude/pack.wgsl"),
-    include_str!("../../shaders/prelude/integer.wgsl"),
-    include_str!("../../shaders/prelude/integer64.wgsl"),
-    include_str!("../../shaders/prelude/cast.wgsl"),
-    include_str!("../../shaders/prelude/f32/bits.wgsl"),
-    include_str!("../../shaders/prelude/f32/exponential.wgsl"),
-    include_str!("../../shaders/prelude/f32/trigonometry.wgsl"),
-    include_str!("../../shaders/prelude/f32/power.wgsl"),
-    include_str!("../../shaders/prelude/f32/error.wgsl"),
-    include_str!("../../shaders/prelude/f32/gamma.wgsl"),
-    include_str!("../../shaders/prelude/f32/flush.wgsl"),
-    include_str!("../../shaders/prelude/f32/total.wgsl"),
-    include_str!("../../shaders/prelude/f32/fma.wgsl"),
-    include_str!("../../shaders/prelude/f32/fast.wgsl"),
-    include_str!("../../shaders/prelude/f64/bits.wgsl"),
-    include_str!("../../shaders/prelude/f64/fma.wgsl"),
-    include_str!("../../shaders/prelude/f64/exponential.wgsl"),
-    include_str!("../../shaders/prelude/f64/trigonometry.wgsl"),
-    include_str!("../../shaders/prelude/f64/power.wgsl"),
-    include_str!("../../shaders/prelude/f64/error.wgsl"),
-    include_str!("../../shaders/prelude/f64/gamma.wgsl"),
+const OWN: &[&str] = files![
+    "pack" "integer" "integer64" "cast"
+    "f32/bits" "f32/exponential" "f32/trigonometry" "f32/power" "f32/error" "f32/gamma"
+    "f32/flush" "f32/total" "f32/fma" "f32/fast"
+    "f64/bits" "f64/fma" "f64/exponential" "f64/trigonometry" "f64/power" "f64/error" "f64/gamma"
 ];
 
 /// Sources for f32, and for f64 with f64 and u64 in place of f32 and u32.
-const SHARED: &[&str] = &[
-    include_str!("../../shaders/prelude/float.wgsl"),
-    include_str!("../../shaders/prelude/remainder.wgsl"),
-    include_str!("../../shaders/prelude/fma.wgsl"),
-    include_str!("../../shaders/prelude/nearest.wgsl"),
-    include_str!("../../shaders/prelude/exponential.wgsl"),
-    include_str!("../../shaders/prelude/trigonometry.wgsl"),
-    include_str!("../../shaders/prelude/power.wgsl"),
-    include_str!("../../shaders/prelude/error.wgsl"),
-    include_str!("../../shaders/prelude/gamma.wgsl"),
-    include_str!("../../shaders/prelude/reduce.wgsl"),
-    include_str!("../../shaders/prelude/total.wgsl"),
+const SHARED: &[&str] = files![
+    "float" "remainder" "fma" "nearest" "exponential" "trigonometry" "power" "error" "gamma" "reduce" "total"
 ];
 
 /// Sources over words of 32 bits, read again with 64.

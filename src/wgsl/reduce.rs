@@ -2,9 +2,9 @@
 //! of a group's values, and the output.
 
 use super::combine::{Values, place};
-use super::coordinates::Coordinate;
+use super::coordinates::{Coordinate, divided};
 use super::emitter::Emitter;
-use super::rows::{declared, end_of_row, named};
+use super::rows::end_of_row;
 use super::text::{EACH, line};
 use super::types::{lanes, narrow};
 use crate::dtype::DType;
@@ -52,13 +52,11 @@ impl Emitter<'_> {
         let needs = self.needs(reduce, number.checked_sub(1), holds.iter().copied());
         line!(self.text, "struct Held{number} {{");
         for &value in holds {
-            line!(self.text, "    v{}: {},", self.number(value), lanes(self.kernel.value_type(value)));
+            line!(self.text, "    v{}: {},", self.number(value), lanes(self.code.value_type(value)));
         }
         line!(self.text, "}}\n");
-        let parameters = declared(&self.given(reduce, &needs));
-        line!(self.text, "fn hold{number}({parameters}at: u32) -> Held{number} {{");
-        self.elements_of_row(reduce, reduce.masked);
-        self.computed(&needs)?;
+        let head = [&*format!("hold{number}"), &format!(") -> Held{number}")];
+        self.over_row(reduce, head, &needs, reduce.masked)?;
         let held: Vec<String> = holds.iter().map(|&value| self.value(value, 0)).collect();
         line!(self.text, "    return Held{number}({});\n}}\n", held.join(", "));
         Ok(())
@@ -71,10 +69,8 @@ impl Emitter<'_> {
             self.hold(reduce, number)?;
         }
         let needs = self.needs(reduce, Some(number), phase.values());
-        let parameters = declared(&self.given(reduce, &needs));
-        line!(self.text, "fn element{number}({parameters}at: u32) -> {} {{", values.name());
-        self.elements_of_row(reduce, reduce.masked);
-        self.computed(&needs)?;
+        let head = [&*format!("element{number}"), &format!(") -> {}", values.name())];
+        self.over_row(reduce, head, &needs, reduce.masked)?;
         let is_along = reduce.vector_axis == VectorAxis::Reduced;
         if reduce.masked {
             let exists = match is_along {
@@ -140,15 +136,15 @@ impl Emitter<'_> {
             places.push(Coordinate::of("position", "positions"));
         }
         let is_gathered = reduce.vector_axis == VectorAxis::Gathered;
-        let last = self.kernel.rank - usize::from(reduce.vector_axis == VectorAxis::Kept);
+        let last = self.code.rank - usize::from(reduce.vector_axis == VectorAxis::Kept);
         let kept = || (0..last).rev().filter(|&axis| reduce.keeps(axis)).map(Coordinate::axis);
         if !is_gathered {
             places.extend(kept());
         }
-        self.divide_out("item", false, places);
+        self.lines(divided("item", false, places));
         if is_gathered {
             line!(self.text, "    let element_index = min(x * {LANES}u + {EACH}, vec4<u32>(p.rows - 1u));");
-            self.divide_out("element_index", true, kept().collect());
+            self.lines(divided("element_index", true, kept().collect()));
         }
         if reduce.vector_axis == VectorAxis::Kept {
             self.lane(reduce);
@@ -157,8 +153,8 @@ impl Emitter<'_> {
 
     /// Values of the row that are known from a phase on.
     fn known(&mut self, reduce: &Reduce, phase: usize) -> Result<()> {
-        let kernel = self.kernel;
-        let is_given = |i: usize| kernel.operands[i].origin == Origin::Row(i);
+        let code = self.code;
+        let is_given = |i: usize| code.operands[i].origin == Origin::Row(i);
         self.wanted(&reduce.of_row.map(|value, &of_row| {
             of_row && reduce.from[value] == phase && !value.input().is_some_and(is_given)
         }))
@@ -168,10 +164,9 @@ impl Emitter<'_> {
     fn held(&mut self, reduce: &Reduce, number: usize) {
         let phase = &reduce.phases[number];
         let needs = self.needs(reduce, number.checked_sub(1), phase.holds.iter().copied());
-        let given = self.given(reduce, &needs);
         for (k, i) in phase.vectors(&reduce.tile) {
             let at = place(&reduce.tile, &format!("begin{number}"), (k, i));
-            let before = named(&given, &needs.held((k, i)));
+            let before = needs.arguments((k, i));
             line!(self.text, "    let h{number}_{k}_{i} = hold{number}({before}{at});");
         }
     }
@@ -180,10 +175,8 @@ impl Emitter<'_> {
     fn reduce_phase(&mut self, reduce: &Reduce, number: usize, phase: &Phase, values: &Values) {
         let tile = reduce.tile;
         let needs = self.needs(reduce, Some(number), phase.values());
-        let given = self.given(reduce, &needs);
-        let element = |vector: (u32, u32), at: &str| {
-            format!("element{number}({}{at})", named(&given, &needs.held(vector)))
-        };
+        let element =
+            |vector: (u32, u32), at: &str| format!("element{number}({}{at})", needs.arguments(vector));
         let is_along = reduce.vector_axis == VectorAxis::Reduced;
         let (block, own) = (tile.block, format!("f{number}"));
         // Where lanes lie across rows, members of a group have neighbouring rows beside them.

@@ -7,30 +7,24 @@ use crate::error::Result;
 use crate::ir::{ByValue, Value, needed};
 use crate::plan::{LANES, Origin, Reduce, VectorAxis};
 
-/// Which values a function computes for each element, which of the row it reads, and which are in registers.
+/// A function over a row's elements: which values it computes for each, and which are in registers.
 pub(super) struct Needs {
     own: ByValue<bool>,
-    of_row: Vec<Value>,
     held: Vec<Value>,
     pub holder: Option<usize>,
+    /// Its parameters before a place in the row: names and types. `held` has the registers.
+    given: Vec<(String, String)>,
 }
 
 impl Needs {
-    /// The name of a vector in an invocation's registers.
-    pub(super) fn held(&self, (k, i): (u32, u32)) -> String {
-        self.holder.map_or_else(String::new, |phase| format!("h{phase}_{k}_{i}"))
+    /// The arguments before a place, for a vector of an invocation.
+    pub(super) fn arguments(&self, (k, i): (u32, u32)) -> String {
+        let name = |own: &str| match (own, self.holder) {
+            ("held", Some(phase)) => format!("h{phase}_{k}_{i}, "),
+            _ => format!("{own}, "),
+        };
+        self.given.iter().map(|(own, _)| name(own)).collect()
     }
-}
-
-/// Parameters, before others.
-pub(super) fn declared(given: &[(String, String)]) -> String {
-    given.iter().map(|(name, of)| format!("{name}: {of}, ")).collect()
-}
-
-/// Their arguments, before others.
-pub(super) fn named(given: &[(String, String)], held: &str) -> String {
-    let name = |own: &str| if own == "held" { format!("{held}, ") } else { format!("{own}, ") };
-    given.iter().map(|(own, _)| name(own)).collect()
 }
 
 /// The end of a row, in vectors along it or in values.
@@ -42,14 +36,14 @@ pub(super) fn end_of_row(reduce: &Reduce) -> String {
 }
 
 impl Emitter<'_> {
-    /// The operands of some values, with a phase's registers.
+    /// The function of some values, with a phase's registers.
     pub(super) fn needs(
         &self,
         reduce: &Reduce,
         holds: Option<usize>,
         values: impl IntoIterator<Item = Value>,
     ) -> Needs {
-        let (operands, steps) = (&self.kernel.operands, &self.kernel.steps);
+        let (operands, steps) = (&self.code.operands, &self.code.steps);
         let holds = holds.filter(|&phase| !reduce.phases[phase].holds.is_empty());
         let held = holds.map_or(&[][..], |phase| &reduce.phases[phase].holds);
         let is_known = |value: Value| reduce.of_row[value] || held.contains(&value);
@@ -59,23 +53,27 @@ impl Emitter<'_> {
         let of_row = |value: Value| reduce.of_row[value] && !value.input().is_some_and(is_no_value);
         let own = needed.map(|value, &needed| needed && !of_row(value) && !held.contains(&value));
         let held = held.iter().copied().filter(|&value| needed[value]).collect();
-        let of_row = needed.which().filter(|&value| of_row(value)).collect();
-        Needs { own, of_row, held, holder: holds.map(|phase| reduce.holder(phase)) }
-    }
-
-    /// The parameters of a function over a row's elements before their place: names and types. `held` has the
-    /// registers.
-    pub(super) fn given(&self, reduce: &Reduce, needs: &Needs) -> Vec<(String, String)> {
         let place = if reduce.vector_axis == VectorAxis::Gathered { "vec4<u32>" } else { "u32" };
         let kept = self.places_of_row(reduce).into_iter().map(|name| (name, place.to_string()));
-        let number = |value: Value| format!("v{}", self.number(value));
-        let values = needs.of_row.iter().map(|&own| (number(own), lanes(self.kernel.value_type(own))));
-        let held = needs.holder.map(|phase| ("held".into(), format!("Held{phase}")));
-        kept.chain(values).chain(held).collect()
+        let named = |value: Value| (format!("v{}", self.number(value)), lanes(self.code.value_type(value)));
+        let values = needed.which().filter(|&value| of_row(value)).map(named);
+        let holder = holds.map(|phase| reduce.holder(phase));
+        let registers = holder.map(|phase| ("held".into(), format!("Held{phase}")));
+        let given = kept.chain(values).chain(registers).collect();
+        Needs { own, held, holder, given }
     }
 
-    /// Loads and steps of values, after those in registers.
-    pub(super) fn computed(&mut self, needs: &Needs) -> Result<()> {
+    /// The head of a function at a place of the row, up to the values that it needs. `rest` ends its first line.
+    pub(super) fn over_row(
+        &mut self,
+        reduce: &Reduce,
+        [name, rest]: [&str; 2],
+        needs: &Needs,
+        is_masked: bool,
+    ) -> Result<()> {
+        let given: String = needs.given.iter().map(|(name, of)| format!("{name}: {of}, ")).collect();
+        line!(self.text, "fn {name}({given}at: u32{rest} {{");
+        self.elements_of_row(reduce, is_masked);
         for &value in &needs.held {
             let number = self.number(value);
             line!(self.text, "    let v{number} = held.v{number};");

@@ -4,14 +4,14 @@ use super::emitter::Emitter;
 use super::template::Filling;
 use crate::error::Result;
 use crate::ir::KeyKind;
-use crate::plan::Sorter;
+use crate::plan::Sort;
 
 /// The lines that load the words of an element, and its index.
-fn load(sorter: &Sorter, [values, indices]: [&str; 2], [values_too, index_too]: [bool; 2]) -> Vec<String> {
+fn load(sort: &Sort, [values, indices]: [&str; 2], [values_too, index_too]: [bool; 2]) -> Vec<String> {
     let mut lines = vec!["let at = first + k;".to_string()];
-    match sorter.words {
+    match sort.words {
         _ if !values_too => {}
-        _ if sorter.kind == KeyKind::Bool => {
+        _ if sort.kind == KeyKind::Bool => {
             lines.push(format!("let low = ({values}[at / 4u] >> (at % 4u * 8u)) & 1u;"));
         }
         1 => lines.push(format!("let low = {values}[at];")),
@@ -20,7 +20,7 @@ fn load(sorter: &Sorter, [values, indices]: [&str; 2], [values_too, index_too]: 
                 .map(|(name, next)| format!("let {name} = {values}[at * 2u{next}];")),
         ),
     }
-    match sorter.reads_indices() {
+    match sort.reads_indices() {
         _ if !index_too => {}
         true => lines.push(format!("let index = {indices}[at];")),
         false => lines.push("let index = p.start + before + k;".into()),
@@ -29,10 +29,10 @@ fn load(sorter: &Sorter, [values, indices]: [&str; 2], [values_too, index_too]: 
 }
 
 /// The lines that store an element at a place.
-fn store(sorter: &Sorter) -> Vec<String> {
-    let moved = sorter.moved.unwrap_or_default();
+fn store(sort: &Sort) -> Vec<String> {
+    let moved = sort.moved.unwrap_or_default();
     let mut lines = Vec::new();
-    match sorter.words {
+    match sort.words {
         _ if !moved.values => {}
         1 => lines.push("result[to] = low;".to_string()),
         _ => lines.extend(["result[to * 2u] = low;", "result[to * 2u + 1u] = high;"].map(String::from)),
@@ -45,15 +45,15 @@ fn store(sorter: &Sorter) -> Vec<String> {
 }
 
 impl Emitter<'_> {
-    pub(super) fn sort(&mut self, sorter: &Sorter) -> Result<()> {
-        let Sorter { digit, group, each, by_row, words, kind, .. } = *sorter;
+    pub(super) fn sort(&mut self, sort: &Sort) -> Result<()> {
+        let Sort { digit, group, each, by_row, words, kind, .. } = *sort;
         let mut inputs = (0..).map(|i| format!("in{i}"));
         let mut input =
             |is_read: bool| if is_read { inputs.next().unwrap_or_default() } else { String::new() };
-        let reads = [sorter.reads_values(), sorter.reads_indices(), sorter.moved.is_some()];
+        let reads = [sort.reads_values(), sort.reads_indices(), sort.moved.is_some()];
         let [values, indices, offsets] = reads.map(&mut input);
         let operands = [values.as_str(), &indices];
-        let moved = sorter.moved.unwrap_or_default();
+        let moved = sort.moved.unwrap_or_default();
         let (half, sections) = ((1 << digit) / 2, group / 8);
         let of = if by_row {
             "index"
@@ -63,14 +63,14 @@ impl Emitter<'_> {
             "low"
         };
         Filling::default()
-            .when("moved", sorter.moved.is_some())
+            .when("moved", sort.moved.is_some())
             .when("by_row", by_row)
             .when("wide", words > 1)
             .when("float", kind == KeyKind::Float)
             .when("signed", kind == KeyKind::Signed)
             .with("group", group)
             .with("each", each)
-            .with("tile", sorter.tile())
+            .with("tile", sort.tile())
             .with("digits", 2 * half)
             .with("mask", 2 * half - 1)
             .with("half", half)
@@ -80,9 +80,9 @@ impl Emitter<'_> {
             .with("top", if words > 1 { "high" } else { "low" })
             .with("of", of)
             .with("parameters", of.replace(',', ": u32,") + ": u32")
-            .with_lines("load_key", load(sorter, operands, [!by_row, by_row]))
-            .with_lines("load_moved", load(sorter, operands, [moved.values, moved.indices]))
-            .with_lines("store_moved", store(sorter))
+            .with_lines("load_key", load(sort, operands, [!by_row, by_row]))
+            .with_lines("load_moved", load(sort, operands, [moved.values, moved.indices]))
+            .with_lines("store_moved", store(sort))
             .with("offsets", offsets)
             .fill(self.text, include_str!("../../shaders/kernels/sort.wgsl"))
     }

@@ -2,7 +2,7 @@
 
 use super::combine::{Values, place};
 use super::emitter::Emitter;
-use super::rows::{declared, end_of_row, named};
+use super::rows::end_of_row;
 use super::text::{line, result};
 use super::types::{encode, pack};
 use crate::dtype::DType;
@@ -12,14 +12,10 @@ use crate::plan::{LANES, Output, Phase, Reduce, Role, Store, VectorAxis, Walk};
 impl Emitter<'_> {
     /// The function that stores the elements at a place of the row.
     pub(super) fn give(&mut self, reduce: &Reduce) -> Result<()> {
-        let needs =
-            self.needs(reduce, reduce.phases.len().checked_sub(1), self.kernel.results.iter().copied());
-        let parameters = declared(&self.given(reduce, &needs));
-        let item = if reduce.vector_axis == VectorAxis::Gathered { ", item: u32" } else { "" };
-        line!(self.text, "fn give({parameters}at: u32{item}) {{");
-        self.elements_of_row(reduce, false);
-        self.computed(&needs)?;
-        self.store_results(reduce, "    ");
+        let needs = self.needs(reduce, reduce.phases.len().checked_sub(1), self.code.results.iter().copied());
+        let item = if reduce.vector_axis == VectorAxis::Gathered { ", item: u32)" } else { ")" };
+        self.over_row(reduce, ["give", item], &needs, false)?;
+        self.store_results(reduce);
         line!(self.text, "}}\n");
         Ok(())
     }
@@ -40,34 +36,28 @@ impl Emitter<'_> {
             }
         }
         let position = Some("position * p.position_stride");
-        for ((k, text), dtype) in texts.into_iter().enumerate().zip(self.kernel.stored()) {
-            self.store_value(reduce, (k, dtype, text), position, "    ");
+        for (k, text) in texts.into_iter().enumerate() {
+            self.store_value(reduce, (k, text), position);
         }
     }
 
     /// Stores a value to the `k`th result: of a row, or vector `x` of rows or of a row's elements. A term may be added to its
     /// address.
-    fn store_value(
-        &mut self,
-        reduce: &Reduce,
-        (k, dtype, value): (usize, DType, String),
-        more: Option<&str>,
-        indent: &str,
-    ) {
-        let (kernel, array) = (self.kernel, result(k));
-        let inner = kernel.rank - 1;
-        let store = match (reduce.vector_axis, reduce.output, kernel.store) {
+    fn store_value(&mut self, reduce: &Reduce, (k, value): (usize, String), more: Option<&str>) {
+        let (code, array) = (self.code, result(k));
+        let inner = code.rank - 1;
+        let store = match (reduce.vector_axis, reduce.output, code.store) {
             (VectorAxis::Reduced, Output::Partials, _) => format!("{array}[item] = ({value}).x;"),
             (VectorAxis::Reduced, Output::OnePerRow, _) => {
                 format!("{array}[{}] = ({value}).x;", self.stored_at(inner, more))
             }
             (_, _, Store::Vector) => {
                 let place = self.stored_at(inner, more.into_iter().chain(["x"]));
-                format!("{array}[{place}] = {};", pack(dtype, value))
+                format!("{array}[{place}] = {};", pack(self.kernel.stored[k].dtype, value))
             }
-            _ => return self.store_lanes(k, &self.stored_at(kernel.rank, more), &value, indent),
+            _ => return self.store_lanes(k, &self.stored_at(code.rank, more), &value),
         };
-        line!(self.text, "{indent}{store}");
+        line!(self.text, "    {store}");
     }
 
     /// The address of a result: its coordinates on some axes, and terms to add.
@@ -78,18 +68,15 @@ impl Emitter<'_> {
     }
 
     /// Stores the existing lanes of a vector.
-    fn store_lanes(&mut self, k: usize, place: &str, value: &str, indent: &str) {
-        let (array, inner) = (result(k), self.kernel.rank - 1);
-        line!(self.text, "{indent}let place{k} = vec4<u32>({place});");
-        line!(self.text, "{indent}let value{k} = {value};");
-        line!(self.text, "{indent}{array}[place{k}.x] = value{k}.x;");
-        for (n, c) in "xyzw".chars().enumerate().skip(1) {
-            let exists = match self.kernel.walk {
-                Walk::Anywhere => format!("item * {LANES}u + {n}u < p.rows"),
-                _ => format!("first + {n}u < p.len{inner}"),
-            };
-            line!(self.text, "{indent}if ({exists}) {{ {array}[place{k}.{c}] = value{k}.{c}; }}");
-        }
+    fn store_lanes(&mut self, k: usize, place: &str, value: &str) {
+        let (array, inner) = (result(k), self.code.rank - 1);
+        line!(self.text, "    let place{k} = vec4<u32>({place});");
+        line!(self.text, "    let value{k} = {value};");
+        let [first, end] = match self.code.walk {
+            Walk::Anywhere => [format!("item * {LANES}u"), "p.rows".into()],
+            _ => ["first".into(), format!("p.len{inner}")],
+        };
+        self.store_each([&array, &format!("place{k}"), &format!("value{k}")], [&first, &end]);
     }
 
     /// Stores the results of a row.
@@ -99,19 +86,18 @@ impl Emitter<'_> {
             if reduce.tile.meets() {
                 line!(self.text, "    if (!is_own) {{ return; }}");
             }
-            self.store_results(reduce, "    ");
+            self.store_results(reduce);
             return;
         };
         let last = reduce.phases.len().checked_sub(1);
-        let needs = self.needs(reduce, last, self.kernel.results.iter().copied());
-        let given = self.given(reduce, &needs);
+        let needs = self.needs(reduce, last, self.code.results.iter().copied());
         let item = if reduce.vector_axis == VectorAxis::Gathered { ", item" } else { "" };
-        let give = |held: &str, at: &str| format!("give({}{at}{item});", named(&given, held));
+        let give = |vector: (u32, u32), at: &str| format!("give({}{at}{item});", needs.arguments(vector));
         let end = end_of_row(reduce);
         if let Some(last) = last.filter(|_| needs.holder.is_some()) {
             for vector in reduce.phases[last].vectors(&reduce.tile) {
                 let at = place(&reduce.tile, &format!("begin{last}"), vector);
-                let give = give(&needs.held(vector), &at);
+                let give = give(vector, &at);
                 match reduce.masked {
                     true => line!(self.text, "    if ({at} < {end}) {{ {give} }}"),
                     false => line!(self.text, "    {give}"),
@@ -125,22 +111,22 @@ impl Emitter<'_> {
         for k in 0..unroll {
             // Vectors past the end store the last one again.
             let at = if k == 0 { "at".into() } else { format!("min(at + {}u, end - 1u)", k * group) };
-            line!(self.text, "        {}", give("", &at));
+            line!(self.text, "        {}", give((0, 0), &at));
         }
         line!(self.text, "    }}");
     }
 
     /// The stores of results: of the elements at a place of a row, or of the row's one element.
-    fn store_results(&mut self, reduce: &Reduce, indent: &str) {
-        let (kernel, dtype) = (self.kernel, self.kernel.out);
-        for (k, &value) in kernel.results.iter().enumerate() {
+    fn store_results(&mut self, reduce: &Reduce) {
+        let code = self.code;
+        for (k, &value) in code.results.iter().enumerate() {
             let own = self.value(value, 0);
-            let text = match kernel.value_type(value) {
+            let text = match code.value_type(value) {
                 // A value of whole words has its type already, except bool.
-                of if of == dtype || of == DType::Bool => encode(of, &own),
+                of if of == self.kernel.stored[k].dtype || of == DType::Bool => encode(of, &own),
                 _ => own,
             };
-            self.store_value(reduce, (k, dtype, text), None, indent);
+            self.store_value(reduce, (k, text), None);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::dtype::{DType, Kind};
 use crate::ir::{Op, Step};
-use crate::plan::{Kernel, LANES, Packing, Store};
+use crate::plan::{Binding, LANES, Packing};
 
 /// The type that computes elements of `dtype`, which names prelude functions.
 pub(super) fn compute(dtype: DType) -> &'static str {
@@ -27,8 +27,8 @@ pub(super) fn raw_lanes(dtype: DType) -> String {
     if packed(dtype).is_some() { "vec4<u32>".into() } else { lanes(dtype) }
 }
 
-/// The type of a binding's array whose entries hold `width` elements.
-pub(super) fn array(dtype: DType, width: usize) -> String {
+/// The type of the entries of a binding's array.
+pub(super) fn array(&Binding { dtype, width }: &Binding) -> String {
     match (dtype.packing(), width) {
         (Packing::Bytes | Packing::Halves, _) => words(width * dtype.size() / 4),
         (Packing::Whole, 1) => compute(dtype).into(),
@@ -57,29 +57,19 @@ pub(super) fn join(dtype: DType, parts: &[String]) -> String {
 
 /// The vector of raw lanes in a wide entry of an array: lanes that compute, or u32 for [`decode`].
 pub(super) fn unpack(dtype: DType, word: String) -> String {
-    match dtype.packing() {
-        Packing::Bytes => format!("unpack_u8({word})"),
-        Packing::Halves => format!("unpack_u16({word})"),
-        Packing::Whole => word,
-    }
+    packed(dtype).map_or(word.clone(), |(suffix, _)| format!("unpack_{suffix}({word})"))
 }
 
 /// The inverse of [`unpack`].
 pub(super) fn pack(dtype: DType, value: String) -> String {
-    match dtype.packing() {
-        Packing::Bytes => format!("pack_u8({value})"),
-        Packing::Halves => format!("pack_u16({value})"),
-        Packing::Whole => value,
-    }
+    packed(dtype).map_or(value.clone(), |(suffix, _)| format!("pack_{suffix}({value})"))
 }
 
 /// Raw elements of a packed type, in the low bits of u32 lanes, as lanes that compute. Other types stay.
 pub(super) fn decode(dtype: DType, raw: String) -> String {
     match dtype {
-        DType::I8 => format!("sign_extend({raw}, 24u)"),
-        DType::I16 => format!("sign_extend({raw}, 16u)"),
-        DType::F16 => format!("decode_f16({raw})"),
-        DType::BF16 => format!("decode_bf16({raw})"),
+        DType::I8 | DType::I16 => format!("sign_extend({raw}, {}u)", 32 - 8 * dtype.size()),
+        DType::F16 | DType::BF16 => format!("decode_{dtype}({raw})"),
         DType::Bool => format!("{raw} != vec4<u32>(0u)"),
         _ => raw,
     }
@@ -88,24 +78,24 @@ pub(super) fn decode(dtype: DType, raw: String) -> String {
 /// The inverse of [`decode`].
 pub(super) fn encode(dtype: DType, value: &str) -> String {
     match dtype {
-        DType::I8 => format!("bitcast<vec4<u32>>({value}) & vec4<u32>(0xffu)"),
-        DType::I16 => format!("bitcast<vec4<u32>>({value}) & vec4<u32>(0xffffu)"),
-        DType::F16 => format!("encode_f16({value})"),
-        DType::BF16 => format!("encode_bf16({value})"),
+        DType::I8 | DType::I16 => low_bits(dtype, &format!("bitcast<vec4<u32>>({value})")),
+        DType::F16 | DType::BF16 => format!("encode_{dtype}({value})"),
         DType::Bool => format!("select(vec4<u32>(0u), vec4<u32>(1u), {value})"),
         _ => value.into(),
     }
 }
 
+/// As many low bits of words as a packed type has.
+fn low_bits(dtype: DType, words: &str) -> String {
+    format!("{words} & vec4<u32>({:#x}u)", (1 << (8 * dtype.size())) - 1)
+}
+
 /// A result that may have more digits than `dtype`, cut off or rounded.
 pub(super) fn narrow(dtype: DType, value: String) -> String {
     match dtype {
-        DType::U8 => format!("({value}) & vec4<u32>(0xffu)"),
-        DType::U16 => format!("({value}) & vec4<u32>(0xffffu)"),
-        DType::I8 => format!("sign_extend(bitcast<vec4<u32>>({value}), 24u)"),
-        DType::I16 => format!("sign_extend(bitcast<vec4<u32>>({value}), 16u)"),
-        DType::F16 => format!("round_f16({value})"),
-        DType::BF16 => format!("round_bf16({value})"),
+        DType::U8 | DType::U16 => low_bits(dtype, &format!("({value})")),
+        DType::I8 | DType::I16 => decode(dtype, format!("bitcast<vec4<u32>>({value})")),
+        DType::F16 | DType::BF16 => format!("round_{dtype}({value})"),
         _ => value,
     }
 }
@@ -173,15 +163,4 @@ pub(super) fn constant(dtype: DType, word: &str) -> String {
         }
         _ => decode(dtype, format!("vec4<u32>({word})")),
     }
-}
-
-/// The entry of the array that a store writes.
-pub(super) fn stored_array(kernel: &Kernel, dtype: DType) -> String {
-    let width = match kernel.store {
-        Store::Lanes => 1,
-        Store::Pairs => 2,
-        Store::Vector | Store::Words => LANES,
-        Store::Joined { vectors } => LANES * usize::from(vectors),
-    };
-    array(dtype, width)
 }

@@ -49,7 +49,7 @@ fn checked(commands: Commands, cuts: Cuts) -> Commands {
             Command::Free(slot) => assert!(std::mem::replace(&mut has_memory[slot], false)),
             Command::Dispatch(number) => {
                 let dispatch = &commands.dispatches[number];
-                assert_eq!(dispatch.writes.len(), dispatch.plan.kernel.stored().len());
+                assert_eq!(dispatch.writes.len(), dispatch.plan.kernel.stored.len());
                 for slot in dispatch.writes.iter().chain(&dispatch.plan.reads) {
                     assert!(has_memory[slot.number], "{command:?} of {:?}", commands.list);
                     let size = slot.range.map_or(slot.elements as u64, |range| range.size);
@@ -156,7 +156,7 @@ fn a_table_larger_than_a_binding_is_looked_up_in_pieces() {
     let found = table.expr().take(index.expr(), 0);
     let commands = new(&found, limits(128 << 20));
     assert!(commands.notes.last().unwrap().tables);
-    let pieces = commands.dispatches.iter().filter(|dispatch| !dispatch.plan.kernel.steps.is_empty());
+    let pieces = commands.dispatches.iter().filter(|dispatch| !dispatch.plan.kernel.code.steps.is_empty());
     assert!((8..=10).contains(&pieces.count()), "{} kernels", commands.dispatches.len());
     assert_eq!(counts(&new(&found, limits(GIB))), (1, 1));
 }
@@ -167,10 +167,15 @@ fn a_table_larger_than_a_binding_is_looked_up_in_pieces() {
 fn a_sort_goes_digit_by_digit() {
     let x = tensor(DType::F32, &[100_000]);
     let commands = new(&x.sort(0), limits(128 << 20));
-    assert!(commands.dispatches.iter().all(|dispatch| dispatch.pass.is_some()), "{commands:?}");
+    assert!(commands.dispatches.iter().all(|dispatch| dispatch.plan.description.is_some()), "{commands:?}");
     let moves = |commands: &Commands| {
         let is_move = |form: &&String| form.starts_with("elements moved");
-        commands.dispatches.iter().filter_map(|dispatch| dispatch.pass.as_ref()).filter(is_move).count()
+        commands
+            .dispatches
+            .iter()
+            .filter_map(|dispatch| dispatch.plan.description.as_ref())
+            .filter(is_move)
+            .count()
     };
     assert_eq!(moves(&commands), 8);
     assert_eq!(moves(&new(&tensor(DType::I8, &[5000]).argsort(0), limits(128 << 20))), 2);
@@ -199,7 +204,7 @@ fn what_overlaps_is_assigned_by_a_temporary() {
     let (to, from) = (x.slice(0, 500..).tensor().unwrap(), x.slice(0, ..500));
     let commands = into(&to, &call("neg", &[&from]), limits(128 << 20));
     assert_eq!(counts(&commands), (1, 0));
-    assert_eq!(commands.dispatches[0].plan.kernel.operands[0].origin, Origin::Output);
+    assert_eq!(commands.dispatches[0].plan.kernel.code.operands[0].origin, Origin::Output);
 }
 
 /// Tensors that a caller makes of one buffer may know elements up to other ends.

@@ -12,7 +12,7 @@ use super::golden::{self, GPU, Launched};
 use crate::dtype::{DType, Element, Numeric};
 use crate::ir::{Math, Program, ReduceOp, Schedule};
 use crate::lower::over_slots;
-use crate::plan::{Faults, Kernel, LANES, Makes, Place, Plan, Target};
+use crate::plan::{Faults, Form, Kernel, LANES, Place, Plan, Target};
 use crate::wgsl::emit;
 use crate::{Device, Expr, bf16, f16, operations};
 
@@ -195,8 +195,10 @@ struct Table {
 
 impl Table {
     fn keep(&mut self, name: &str, kernel: &Kernel) {
-        let is_map = kernel.makes == Makes::Elements;
-        let elements = if is_map { LANES * kernel.vectors as usize } else { 0 };
+        let elements = match &kernel.form {
+            Form::Elements(own) => LANES * own.vectors as usize,
+            _ => 0,
+        };
         let mut texts = vec![(name.to_string(), emit(kernel).unwrap().text())];
         // Large angles are rare, and yet counted as taken.
         let rare = "if (any(large))";

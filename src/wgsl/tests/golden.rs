@@ -55,7 +55,7 @@ pub(super) struct Launched {
 
 impl Launched {
     pub(super) fn of(plan: Plan, count: usize) -> Launched {
-        let stored = plan.kernel.stored().iter().map(|dtype| count * dtype.size()).collect();
+        let stored = plan.kernel.stored.iter().map(|of| count * of.dtype.size()).collect();
         Launched { plan, stored }
     }
 
@@ -160,7 +160,8 @@ pub(super) fn total<T: Element>(expr: &Expr<T>) -> Launched {
 /// A pass of a sort of as few elements as a tile has: the count of the first digit, or the move by it.
 fn sort(target: Target, expr: &AnyExpr, pass: &str) -> Launched {
     let (commands, _) = lower(scheduled(expr), Destination::New, target, Cuts::UNBOUND).unwrap();
-    let is_it = |dispatch: &&Dispatch| dispatch.pass.as_ref().is_some_and(|form| form.starts_with(pass));
+    let is_it =
+        |dispatch: &&Dispatch| dispatch.plan.description.as_ref().is_some_and(|form| form.starts_with(pass));
     let dispatch = commands.dispatches.iter().find(is_it).unwrap();
     Launched::of(dispatch.plan.clone(), dispatch.writes[0].elements)
 }

@@ -43,7 +43,7 @@ impl Folder {
         let plan = Plan::new(&program, Place::Fresh, dump::target(Math::Precise, true)).unwrap();
         let emitted = emit(&plan.kernel).unwrap();
         std::fs::write(self.path.join(format!("{name}.wgsl")), emitted.text()).unwrap();
-        let each = LANES * plan.kernel.vectors as usize;
+        let each = LANES * plan.kernel.form.vectors() as usize;
         write!(self.table, "{name} {of} {} {each}", recipe.dtype).unwrap();
         emitted.block(&plan.launch.words).iter().for_each(|word| write!(self.table, " {word}").unwrap());
         self.table.push('\n');

@@ -51,7 +51,7 @@ fn blocks() -> Vec<(&'static str, String)> {
     let plan = &own.dispatches[0].plan;
     let rows = zeros([4096, 1024]).softmax(1);
     let fused = scheduled(rows.untyped());
-    let form = |commands: &Commands| commands.dispatches[0].pass.clone().unwrap() + "\n";
+    let form = |commands: &Commands| commands.dispatches[0].plan.description.clone().unwrap() + "\n";
     let long = zeros([16, 100_000]).softmax(1);
     let node = long.untyped().node().unwrap();
     let several = Schedule::new(&[node], &node.shape, BOUNDS).unwrap();

@@ -1,34 +1,93 @@
-//! The work of a kernel on its program's elements: storing, reducing, scanning, sorting. The text depends on it.
+//! The form of a kernel: what its text does with the elements of its program.
 
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::walk::whole;
+use super::numbers::{
+    ContractNumbers, CountNumbers, ElementsNumbers, ReduceNumbers, ScanNumbers, SortNumbers,
+};
+use super::walk::{LANES, whole};
 use crate::dtype::DType;
 use crate::ir::{ByValue, GROUP, KeyKind, ReduceOp, Value};
 
-/// The work of a kernel on the elements of its program.
+/// What a kernel does with the elements of its program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Makes {
-    /// It stores elements.
-    Elements,
+pub(crate) enum Form {
+    /// It stores them.
+    Elements(Elements),
     Reduce(Reduce),
-    Scan(Scanner),
+    Scan(Scan),
     Contract(Contract),
-    Sort(Sorter),
-    Count(Counter),
+    /// It moves elements of a slot, and has no program.
+    Sort(Sort),
+    Count(Count),
 }
 
-impl Makes {
+impl Form {
+    /// The numbers that its text may name, in order.
+    pub(super) fn numbers(&self) -> &'static [&'static str] {
+        match self {
+            Form::Elements(_) => ElementsNumbers::NAMES,
+            Form::Reduce(_) => ReduceNumbers::NAMES,
+            Form::Scan(_) => ScanNumbers::NAMES,
+            Form::Contract(_) => ContractNumbers::NAMES,
+            Form::Sort(_) => SortNumbers::NAMES,
+            Form::Count(_) => CountNumbers::NAMES,
+        }
+    }
+
     /// The identities of its reductions, by number.
     pub(super) fn identities(&self) -> SmallVec<[u64; 2]> {
         match self {
-            Makes::Reduce(reduce) => reduce.reductions().map(|own| own.op.identity(own.element)).collect(),
-            Makes::Scan(scanner) => SmallVec::from_slice(&[scanner.op.identity(scanner.element)]),
+            Form::Reduce(reduce) => reduce.reductions().map(|own| own.op.identity(own.element)).collect(),
+            Form::Scan(scan) => SmallVec::from_slice(&[scan.op.identity(scan.element)]),
             _ => SmallVec::new(),
         }
     }
+
+    /// Its operations, in words, after those of steps.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        match self {
+            Form::Elements(_) => Vec::new(),
+            Form::Reduce(reduce) => reduce.reductions().map(|own| own.op.name()).collect(),
+            Form::Scan(scan) => vec!["cumulative", scan.op.name()],
+            Form::Contract(_) => vec!["product"],
+            Form::Sort(_) => vec!["sort"],
+            Form::Count(_) => vec!["bincount"],
+        }
+    }
+
+    /// The values that it computes with, among the results of its program.
+    pub(crate) fn read(&self, results: &[Value]) -> Vec<Value> {
+        match self {
+            Form::Elements(_) | Form::Sort(_) | Form::Count(_) => Vec::new(),
+            Form::Reduce(reduce) => reduce.reductions().map(|own| own.value).collect(),
+            Form::Scan(_) => results.to_vec(),
+            Form::Contract(_) => results[..2].to_vec(),
+        }
+    }
+
+    /// Vectors that an invocation computes at a time.
+    pub(crate) fn vectors(&self) -> u32 {
+        match self {
+            Form::Elements(own) => own.vectors,
+            Form::Sort(sort) => sort.each.div_ceil(LANES as u32),
+            _ => 1,
+        }
+    }
+}
+
+/// The text of a kernel that stores the elements of its program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Elements {
+    /// Vectors of an invocation: on as many rows, or joined by their store.
+    pub vectors: u32,
+    /// Whether the result is a new storage, and begins at its first element.
+    pub fresh: bool,
+    /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, or one less. Then a
+    /// carry leads from the coordinates of the first element to the others.
+    pub carries: bool,
 }
 
 /// The text of a kernel that adds up products of two factors, which are the first results of its program. A third is
@@ -63,7 +122,7 @@ impl Contract {
 
 /// The text of a kernel that counts the digits of keys, or moves elements by them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Sorter {
+pub(crate) struct Sort {
     pub kind: KeyKind,
     /// Words of an element.
     pub words: u32,
@@ -80,7 +139,7 @@ pub(crate) struct Sorter {
 
 /// The text of a kernel that counts the keys of a tile in the tile's own table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Counter {
+pub(crate) struct Count {
     /// Counts of a table.
     pub table: u32,
     /// Invocations of a workgroup, and elements of each.
@@ -175,7 +234,7 @@ pub(crate) enum Output {
 }
 
 /// The reductions of one reading of a row.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Phase {
     pub reductions: Vec<Reduction>,
     /// Vectors of each accumulator that are loaded before they are added, and whether there are more.
@@ -261,7 +320,7 @@ impl Scanned {
 
 /// The text of a kernel that scans.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Scanner {
+pub(crate) struct Scan {
     pub op: ReduceOp,
     /// The type of its operand.
     pub element: DType,
@@ -278,7 +337,7 @@ pub(crate) struct Scanner {
     pub levels: u32,
 }
 
-impl Scanner {
+impl Scan {
     /// Groups of a tile.
     pub(crate) fn groups(&self) -> u32 {
         (GROUP as u32).pow(self.levels - 1)
@@ -287,10 +346,5 @@ impl Scanner {
     /// Operands of the state before a tile.
     pub(crate) fn carried(&self) -> usize {
         self.scanned.carried(self.levels)
-    }
-
-    /// The type of stored results, of whole words.
-    pub(crate) fn stored_type(&self) -> DType {
-        whole(self.element)
     }
 }
