@@ -169,25 +169,7 @@ impl Execution<'_> {
             Target::New(_) => None,
         });
         let done = match (target, &mut writing) {
-            (Target::New(mut outs), _) => match (&program.kind, outs.as_mut_slice()) {
-                (ProgramKind::Map, [out]) => eval::eval(program, &from, out),
-                (ProgramKind::Map, _) => eval::several(program, &from, outs.into_vec()),
-                (ProgramKind::RowFused(_), [out]) => rows::rows(program, &from, out),
-                (ProgramKind::Axis(AxisOp::Reduce(own), _), _) => {
-                    fold::fold(program, own, &from, outs.into_vec())
-                }
-                (ProgramKind::Axis(AxisOp::Scan(own), _), [out]) => scan::scan(program, own, &from, out),
-                (ProgramKind::Axis(AxisOp::Contract(_), _), [out]) => {
-                    contract::contract(program, self.device.math(), &from, out)
-                }
-                (ProgramKind::Axis(AxisOp::Sort(own), key), [out]) => {
-                    sort::sort(program, *own, *key, &from, out)
-                }
-                (ProgramKind::Axis(AxisOp::Segments(own), key), [out]) => {
-                    segments::segments(program, *own, *key, &from, out)
-                }
-                (kind, _) => bail!(Kernel, "several results of {kind:?}"),
-            },
+            (Target::New(outs), _) => self.compute(program, &from, outs),
             (Target::Into(_, range), Some(memory)) if program.is_map() => {
                 eval::eval(program, &from, &mut own(memory)?[range])
             }
@@ -195,6 +177,34 @@ impl Execution<'_> {
         };
         half.0 = None;
         done.inspect(|()| anew.iter().for_each(|buffer| buffer.poison.clear()))
+    }
+
+    /// Computes the results of a program from its operands.
+    fn compute(
+        &self,
+        program: &Program,
+        from: &[Operand<'_>],
+        mut outs: SmallVec<[&mut [u8]; 1]>,
+    ) -> Result<()> {
+        match (&program.kind, outs.as_mut_slice()) {
+            (ProgramKind::Map, [out]) => eval::eval(program, from, out),
+            (ProgramKind::Map, _) => eval::several(program, from, outs.into_vec()),
+            (ProgramKind::RowFused(_), [out]) => rows::rows(program, from, out),
+            (ProgramKind::Axis(AxisOp::Reduce(own), _), _) => {
+                fold::fold(program, own, from, outs.into_vec())
+            }
+            (ProgramKind::Axis(AxisOp::Scan(own), _), [out]) => scan::scan(program, own, from, out),
+            (ProgramKind::Axis(AxisOp::Contract(_), _), [out]) => {
+                contract::contract(program, self.device.math(), from, out)
+            }
+            (ProgramKind::Axis(AxisOp::Sort(own), key), [out]) => {
+                sort::sort(program, *own, *key, from, out)
+            }
+            (ProgramKind::Axis(AxisOp::Segments(own), key), [out]) => {
+                segments::segments(program, *own, *key, from, out)
+            }
+            (kind, _) => bail!(Kernel, "several results of {kind:?}"),
+        }
     }
 
     /// Runs a stage into new storages, in row-major order.

@@ -11,7 +11,7 @@ use super::memory::HostMemory;
 use super::threads::{self, Work};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
-use crate::ir::{ACCUMULATORS, BLOCK, ByKey, Program, Segments, Value};
+use crate::ir::{ACCUMULATORS, BLOCK, ByKey, Program, ReduceOp, Segments, Value};
 
 /// The least elements of a part. With 128 Ki, whose places take a second-level cache, a thread beside other work moves
 /// them at a sixth of the speed.
@@ -32,7 +32,6 @@ pub(super) fn segments(
     let (Segments { gives, count, are_sorted }, &[n, columns]) = (own, &program.shape[..]) else {
         bail!(Kernel, "segments of what is no matrix");
     };
-    let (size, row) = (program.dtype.size(), columns * program.dtype.size());
     let key = key.unwrap_or(program.results[0]);
     let words = eval::operand(program, key, &[true, false], from)?;
     let keys = Keys { keys: cast(&words), count };
@@ -51,21 +50,39 @@ pub(super) fn segments(
         ByKey::Reduced(op) => Some(op),
     };
     let values = eval::operand(program, program.results[0], &[true, true], from)?;
-    let Some(op) = op else {
-        out.fill(0);
-        for (row, key) in values.chunks_exact(row).zip(keys.all(keys.keys)) {
-            out.chunks_exact_mut(row.len()).nth(key).into_iter().for_each(|out| out.copy_from_slice(row));
+    match op {
+        Some(op) => reduced(program, op, &keys, are_sorted.then_some(&starts), &values, out),
+        None => {
+            let row = columns * program.dtype.size();
+            out.fill(0);
+            for (row, key) in values.chunks_exact(row).zip(keys.all(keys.keys)) {
+                let own = out.chunks_exact_mut(row.len()).nth(key);
+                own.into_iter().for_each(|out| out.copy_from_slice(row));
+            }
+            Ok(())
         }
-        return Ok(());
-    };
+    }
+}
+
+/// Reduces the rows of each key. `starts` are the first rows of sorted keys.
+fn reduced(
+    program: &Program,
+    op: ReduceOp,
+    keys: &Keys<'_>,
+    starts: Option<&Vec<u32>>,
+    values: &[u8],
+    out: &mut [u8],
+) -> Result<()> {
+    let (count, n, columns) = (keys.count, program.shape[0], program.shape[1]);
+    let (size, row) = (program.dtype.size(), columns * program.dtype.size());
     let Loops::Values(loops) = combine::of(op, program.dtype)? else {
         bail!(Kernel, "segments of indices");
     };
     // A table takes a word for each key, and each part has one. Sorted keys are one part, whose rows stay.
-    let rows = if are_sorted { n } else { (PART / columns).max(8 * count).clamp(1, n) };
+    let rows = if starts.is_some() { n } else { (PART / columns).max(8 * count).clamp(1, n) };
     let (parts, table) = (n.div_ceil(rows), count + 2);
     let work = Work::of(program, values.len() / size * MOVED);
-    let moved = if are_sorted { 0 } else { parts };
+    let moved = if starts.is_some() { 0 } else { parts };
     let mut held = HostMemory::take(values.len() * moved.min(1))?;
     let mut tables = HostMemory::take(moved * table * size_of::<u32>())?;
     let tables = &mut cast_mut::<u8, u32>(&mut tables[..])[..moved * table];
@@ -74,7 +91,7 @@ pub(super) fn segments(
     threads::all(tasks, work, |(((part, values), held), table)| {
         with_memory!(size, |M| keys.moved::<M>(part, cast(values), columns, cast_mut(held), table));
     });
-    let (held, tables) = if are_sorted { (&*values, &starts[..]) } else { (&held[..], &*tables) };
+    let (held, tables) = starts.map_or((&held[..], &*tables), |starts| (values, &starts[..]));
     // The rows of a key in each part.
     let runs = |key: usize| {
         let all = held.chunks(rows * row).zip(tables.chunks(table));

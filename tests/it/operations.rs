@@ -322,6 +322,7 @@ const SORTED: &[(&str, &str, &str, &str, &str)] = &[
         "scatter_reduce",
         "-",
     ),
+    ("segment_cumsum", "Sums so far of elements by key; `segment_cumprod`.", "-", "-", "-"),
     ("compress", "Elements where a mask is true; evaluates.", "x[mask]", "masked_select", "Compress"),
     (
         "nonzero",
