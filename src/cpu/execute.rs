@@ -9,7 +9,7 @@ use super::buffer::{HostBuffer, buffer, own};
 use super::bytes::Operand;
 use super::cached::CachedPlan;
 use super::memory::HostMemory;
-use super::{contract, eval, fold, join, rows, scan, segments, sort};
+use super::{contract, eval, fold, join, put, rows, scan, segments, sort};
 use crate::error::{Error, ErrorKind, Result, bail, line};
 use crate::ir::{
     AxisOp, Backend, Destination, Input, Join, Program, ProgramKind, Results, Schedule, Source, Stage,
@@ -190,19 +190,18 @@ impl Execution<'_> {
             (ProgramKind::Map, [out]) => eval::eval(program, from, out),
             (ProgramKind::Map, _) => eval::several(program, from, outs.into_vec()),
             (ProgramKind::RowFused(_), [out]) => rows::rows(program, from, out),
-            (ProgramKind::Axis(AxisOp::Reduce(own), _), _) => {
-                fold::fold(program, own, from, outs.into_vec())
-            }
+            (ProgramKind::Axis(AxisOp::Reduce(own), _), _) => fold::fold(program, own, from, outs.into_vec()),
             (ProgramKind::Axis(AxisOp::Scan(own), _), [out]) => scan::scan(program, own, from, out),
             (ProgramKind::Axis(AxisOp::Contract(_), _), [out]) => {
                 contract::contract(program, self.device.math(), from, out)
             }
             (ProgramKind::Axis(AxisOp::Sort(own), key), [out]) => {
-                sort::sort(program, *own, *key, from, out)
+                sort::sort(program, *own, key.first().copied(), from, out)
             }
             (ProgramKind::Axis(AxisOp::Segments(own), key), [out]) => {
-                segments::segments(program, *own, *key, from, out)
+                segments::segments(program, *own, key.first().copied(), from, out)
             }
+            (ProgramKind::Axis(AxisOp::Put, tables), [out]) => put::put(program, tables, from, out),
             (kind, _) => bail!(Kernel, "several results of {kind:?}"),
         }
     }

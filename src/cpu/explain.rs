@@ -15,6 +15,7 @@ pub(super) fn explanation(stage: &Stage) -> Explanation {
         ProgramKind::Axis(AxisOp::Sort(_), _) => {
             ", radix sort of rows, of long ones by the highest digit first".into()
         }
+        ProgramKind::Axis(AxisOp::Put, _) => ", then the updates at their places".into(),
         ProgramKind::Axis(AxisOp::Segments(_), _) => ", moved by key and reduced side by side".into(),
         ProgramKind::Axis(AxisOp::Contract(_), _) => ", product of packed panels".into(),
         ProgramKind::Axis(AxisOp::Reduce(reduce), _) => {

@@ -35,6 +35,7 @@ mod math;
 mod memory;
 mod pairs;
 mod prelude;
+mod put;
 mod random;
 mod reduce;
 mod registers;

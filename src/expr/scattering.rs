@@ -9,7 +9,7 @@ use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside};
 use crate::dtype::{DType, Element, Float, Integer, Numeric};
 use crate::error::{Result, bail};
-use crate::ir::{ByKey, Op, ReduceOp, Scalar, Segments};
+use crate::ir::{AxisOp, ByKey, Node, Op, ReduceOp, Scalar, Segments};
 use crate::layout::{AxisIndex, Shape};
 
 /// How updates change the element that they are written to ([`scatter_with`](Expr::scatter_with)).
@@ -126,6 +126,9 @@ impl<T: Integer> Expr<T> {
     }
 }
 
+/// The least places for each update, if work goes by the number of updates.
+const FEW_UPDATES: usize = 8;
+
 /// Updates outside of their axis are dropped: no element takes an update that is not for it.
 const DROPPED: Outside = Outside::Fill(Scalar::Int(0));
 
@@ -200,6 +203,10 @@ impl AnyExpr {
         }
         let key = key.broadcast_to(own.clone()).flat()?.shared();
         let (rows, values) = (self.in_rows(leading)?, updates.in_rows(own.rank())?);
+        let is_few = own.count()?.saturating_mul(FEW_UPDATES) <= count && dtype.size() >= size_of::<u32>();
+        if is_few {
+            return Ok(rows.replaced(&key, &values, update.gives())?.reshape(shape));
+        }
         let wide = if update == Update::Replace { dtype } else { dtype.accumulating() };
         let [made, totals] = grouped(update.gives(), &values.cast(wide), (&key.into(), count))?;
         let written = match update.gives() {
@@ -208,6 +215,26 @@ impl AnyExpr {
         };
         let is_written = totals.cast(DType::Bool).unsqueeze(1);
         Ok(is_written.select(written, rows).reshape(shape))
+    }
+
+    /// The rows of a matrix, with updates at the rows that keys name. The updates of a key are sorted to one. Work beside
+    /// a copy of the matrix goes by the number of updates.
+    fn replaced(&self, keys: &AnyExpr, values: &AnyExpr, gives: ByKey) -> Result<AnyExpr> {
+        let (count, updates) = (self.shape()?[0], keys.shape()?[0]);
+        let end = AnyExpr::scalar(DType::U32, count as u64);
+        let (runs, keys) = Runs::of_keys(&keys.cast(DType::U32).op(Op::Min, &end), count)?;
+        let at = runs.starts(updates).op(Op::Min, number(updates - 1));
+        let place = runs.totals().op(Op::Gt, number(0)).select(keys.found(&[at])?, &end).shared();
+        let made = match gives {
+            ByKey::Reduced(op) => {
+                let old = place.op(Op::Min, AnyExpr::scalar(DType::U32, count as u64 - 1)).cast(DType::I32);
+                let old = self.taken(&old, 0, Outside::Nearest)?;
+                combined(op, &old, &runs.reduced(op, values)?)
+            }
+            _ => runs.last(values)?,
+        };
+        let operands = [self.node()?, &made.node()?.laid_out(), &place.unsqueeze(1).node()?.laid_out()];
+        Ok(AnyExpr::new(Node::along(AxisOp::Put, &operands)))
     }
 
     fn put(&self, indices: &AnyExpr, values: &AnyExpr, axis: isize) -> Result<AnyExpr> {

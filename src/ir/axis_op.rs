@@ -80,6 +80,9 @@ pub(crate) enum AxisOp {
     Sort(Sort),
     /// The last operand is the column of keys.
     Segments(Segments),
+    /// The rows of a matrix, with those of a second operand in place of some: a column of u32 says which. The places
+    /// differ, and a place that is no row is of none.
+    Put,
 }
 
 /// How an operation reads its operands, which decides what else its program holds.
@@ -89,13 +92,18 @@ pub(crate) enum Operands {
     Once,
     /// Each element of two factors for several results. It computes cheap steps where it loads.
     Factors,
-    /// Keys, which it computes where it loads them.
-    Keys,
+    /// Elements that it computes where it loads them.
+    Loaded,
     /// Elements in memory, several times.
     Stored,
 }
 
 impl AxisOp {
+    /// The operands that broadcast to the shape of its elements. The others are tables.
+    pub(super) fn broadcast(&self, operands: usize) -> usize {
+        if *self == AxisOp::Put { 1 } else { operands }
+    }
+
     /// Its name, in a word.
     pub(crate) fn name(&self) -> &'static str {
         match self {
@@ -105,6 +113,7 @@ impl AxisOp {
             AxisOp::Contract(_) => "product",
             AxisOp::Sort(own) => own.name(),
             AxisOp::Segments(own) => own.name(),
+            AxisOp::Put => "put",
         }
     }
 
@@ -112,7 +121,7 @@ impl AxisOp {
         match self {
             AxisOp::Reduce(_) | AxisOp::Scan(_) => Operands::Once,
             AxisOp::Contract(_) => Operands::Factors,
-            AxisOp::Segments(Segments { gives: ByKey::Count, .. }) => Operands::Keys,
+            AxisOp::Segments(Segments { gives: ByKey::Count, .. }) | AxisOp::Put => Operands::Loaded,
             AxisOp::Sort(_) | AxisOp::Segments(_) => Operands::Stored,
         }
     }
@@ -123,7 +132,7 @@ impl AxisOp {
             AxisOp::Reduce(own) => own.axes.clone(),
             AxisOp::Scan(ScanAxis { axis, .. }) | AxisOp::Contract(Contract { axis }) => *axis..axis + 1,
             AxisOp::Sort(_) => rank - 1..rank,
-            AxisOp::Segments(_) => 0..1,
+            AxisOp::Segments(_) | AxisOp::Put => 0..1,
         }
     }
 
@@ -137,7 +146,7 @@ impl AxisOp {
         match self {
             AxisOp::Sort(own) => over.with(over.rank() - 1, own.places().len()),
             AxisOp::Segments(own) => over.with(0, own.count),
-            AxisOp::Scan(_) => over.clone(),
+            AxisOp::Scan(_) | AxisOp::Put => over.clone(),
             _ => self.axes(over.rank()).fold(over.clone(), |shape, axis| shape.with(axis, 1)),
         }
     }

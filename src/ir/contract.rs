@@ -18,9 +18,9 @@ pub(crate) struct Product {
 impl Program {
     /// Its axis, and the value that is added up along it, if it is a contraction.
     pub(crate) fn contraction(&self) -> Result<(Contract, Value)> {
-        match self.kind {
+        match &self.kind {
             ProgramKind::Axis(AxisOp::Contract(own), product) => {
-                Ok((own, product.unwrap_or(self.results[0])))
+                Ok((*own, product.first().copied().unwrap_or(self.results[0])))
             }
             _ => bail!(Kernel, "a program without a contraction"),
         }
@@ -43,8 +43,10 @@ impl Program {
     /// The steps after its sums, if it is a contraction that has some, as a program over the results. It reads the sums
     /// as [`Source::Row`].
     pub(crate) fn after_product(&self) -> Result<Option<Program>> {
-        match self.kind {
-            ProgramKind::Axis(AxisOp::Contract(_), Some(_)) => self.after_reductions().map(Some),
+        match &self.kind {
+            ProgramKind::Axis(AxisOp::Contract(_), product) if !product.is_empty() => {
+                self.after_reductions().map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -78,7 +80,7 @@ impl Program {
             Ok(if input.dtype == sum_type { sum } else { all.steps.once(cast()) })
         })?;
         let results = after.results.iter().map(|&result| found[result]).collect();
-        let kind = ProgramKind::Axis(AxisOp::Contract(own), Some(values[product]));
+        let kind = ProgramKind::Axis(AxisOp::Contract(own), smallvec![values[product]]);
         Ok(Some(all.finish(self.shape.clone(), after.dtype, results).of_kind(kind)))
     }
 }

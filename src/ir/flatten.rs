@@ -85,30 +85,32 @@ impl Program {
             _ => None,
         };
         let Some(own) = roots.iter().find_map(|root| op(root)) else {
-            let (all, results) = Self::values(roots, shape, known)?;
+            let (all, results) = Self::values(roots, &[], shape, known)?;
             return Ok(all.finish(shape.clone(), roots[0].dtype, results));
         };
-        let operands: SmallVec<[&Arc<Node>; 2]> = roots.iter().flat_map(|root| &root.args).collect();
-        let (first, over) = (roots[0], together(&operands)?);
+        let all: SmallVec<[&Arc<Node>; 3]> = roots.iter().flat_map(|root| &root.args).collect();
+        let (operands, tables) = all.split_at(own.broadcast(all.len()));
+        let (first, over) = (roots[0], together(operands)?);
         let alike = |root: &&Arc<Node>| op(root).as_ref() == Some(&own) && root.shape == *shape;
         let is_one = roots.len() == 1 || operands.iter().all(|operand| operand.shape == over);
         if !roots.iter().all(alike) || !is_one {
             bail!(Kernel, "a {} of {} beside others, where {shape} is asked for", first.name(), first.shape);
         }
-        let (mut all, mut values) = Self::values(&operands, &over, known)?;
-        let mut beside = None;
+        let (mut all, mut values) = Self::values(operands, tables, &over, known)?;
+        let mut beside = SmallVec::new();
         if own.operands() == Operands::Factors {
             let factors = std::mem::take(&mut values).into_iter().collect();
             values.push(all.steps.once(Step::new(Op::Mul, first.dtype, first.dtype, factors)));
-        } else if first.args.len() > 1 {
-            beside = values.pop();
+        } else {
+            beside.extend(values.drain(roots.len()..));
         }
         Ok(all.finish(over, first.dtype, values).of_kind(ProgramKind::Axis(own, beside)))
     }
 
-    /// The values of some roots over a shape, in an unfinished program.
+    /// The values of some roots over a shape, and of tables that no step reads, in an unfinished program.
     fn values(
         roots: &[&Arc<Node>],
+        tables: &[&Arc<Node>],
         shape: &Shape,
         known: &Known,
     ) -> Result<(ProgramBuilder, SmallVec<[Value; 1]>)> {
@@ -119,6 +121,13 @@ impl Program {
             let own = Layout::contiguous(&root.shape)?;
             let view = flat.number(if root.shape == *shape { own } else { own.stretched(shape) });
             results.push(flat.root(root, view)?);
+        }
+        for node in tables {
+            let view = flat.number(Layout::contiguous(shape)?);
+            let mut table = flat.table(node, view)?;
+            let axes = table.layout.shape().iter().zip(table.layout.strides());
+            table.computed = axes.map(|(&length, &stride)| Extent { length, stride }).collect();
+            results.push(flat.looked_up(view, table)?);
         }
         Ok((flat.program, results))
     }

@@ -153,9 +153,9 @@ pub(crate) enum ProgramKind {
     Map,
     /// Each value is stored, and steps read the results of reductions of a row.
     RowFused(RowFused),
-    /// An operation along axes of each value; and a value that it reads beside them: the key of a sort or of segments, or the
-    /// product to add up, if steps after it read the sums as [`Source::Row`].
-    Axis(AxisOp, Option<Value>),
+    /// An operation along axes of each value; and the values that it reads beside them: the key of a sort or of segments,
+    /// the updates of rows and their places, or the product to add up, if steps after it read the sums as [`Source::Row`].
+    Axis(AxisOp, SmallVec<[Value; 2]>),
 }
 
 /// A flat expression. Equal leaves and equal steps appear once.

@@ -178,7 +178,8 @@ impl Node {
     pub(crate) fn along(op: AxisOp, operands: &[&Arc<Node>]) -> Result<Arc<Node>> {
         let element = operands[0].dtype;
         let Some(dtype) = op.result(element) else { bail!(Kernel, "{} of {element}", op.name()) };
-        Ok(Node::of(dtype, op.shape(&together(operands)?), NodeKind::Axis(op), operands))
+        let over = together(&operands[..op.broadcast(operands.len())])?;
+        Ok(Node::of(dtype, op.shape(&over), NodeKind::Axis(op), operands))
     }
 
     /// Elements of a table at indices, one for each of its axes, which broadcast together.

@@ -40,12 +40,12 @@ impl Program {
     pub(crate) fn with_known(&self, known: &BTreeMap<Value, Input>) -> Result<Program> {
         let mut values = self.results.clone();
         let mut kind = self.kind.clone();
-        if let ProgramKind::Axis(_, Some(beside)) = kind {
-            values.push(beside);
+        if let ProgramKind::Axis(_, beside) = &kind {
+            values.extend_from_slice(beside);
         }
         let mut rest = self.extract(&values, self.shape.clone(), known, |layout| Ok(layout.clone()))?;
-        if let ProgramKind::Axis(_, beside @ Some(_)) = &mut kind {
-            *beside = rest.results.pop();
+        if let ProgramKind::Axis(_, beside) = &mut kind {
+            *beside = rest.results.drain(self.results.len()..).collect();
         }
         Ok(rest.of_kind(kind))
     }

@@ -61,7 +61,7 @@ impl Input {
 impl ProgramKind {
     /// An operation on values alone.
     pub(crate) fn of(op: AxisOp) -> ProgramKind {
-        ProgramKind::Axis(op, None)
+        ProgramKind::Axis(op, SmallVec::new())
     }
 
     /// The reduction of each value, if that is its kind.
@@ -259,8 +259,10 @@ impl Program {
         let reduced = if self.is_map() { 0 } else { REDUCED * self.results.len() };
         let own = (self.tensors_read().count() + reduced) as u64;
         // Steps after a contraction run once for each sum.
-        let before = match self.kind {
-            ProgramKind::Axis(AxisOp::Contract(_), Some(product)) => Some(self.needed(&[product], |_| false)),
+        let before = match &self.kind {
+            ProgramKind::Axis(AxisOp::Contract(_), product) if !product.is_empty() => {
+                Some(self.needed(product, |_| false))
+            }
             _ => None,
         };
         let is_before = |value: Value| before.as_ref().is_none_or(|before| before[value]);

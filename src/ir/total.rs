@@ -193,7 +193,7 @@ impl Program {
                 if let Some(op) = op.combines() {
                     *op = op.in_total(element);
                 }
-                moved(&mut writer, beside);
+                beside.iter_mut().for_each(|own| *own = writer.read(*own, Reads::Moves));
             }
         }
         for result in &mut self.results {

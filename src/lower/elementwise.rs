@@ -76,9 +76,10 @@ impl Lowering {
             return self.result(program);
         }
         let program = &*self.without_tables(program)?;
-        match program.kind {
-            ProgramKind::Axis(AxisOp::Sort(sort), key) => self.sort(program, sort, key),
-            ProgramKind::Axis(AxisOp::Segments(own), _) => self.counted(program, own),
+        match &program.kind {
+            ProgramKind::Axis(AxisOp::Sort(sort), key) => self.sort(program, *sort, key.first().copied()),
+            ProgramKind::Axis(AxisOp::Segments(own), _) => self.counted(program, *own),
+            ProgramKind::Axis(AxisOp::Put, tables) => self.put(program, tables),
             ProgramKind::Map => {
                 let result = self.result(program)?;
                 self.write(program, result, None)?;

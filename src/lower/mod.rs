@@ -14,6 +14,7 @@
 mod chunks;
 mod commands;
 mod elementwise;
+mod put;
 mod ranges;
 mod reduce;
 mod sort;

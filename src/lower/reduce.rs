@@ -21,9 +21,9 @@ impl Lowering {
     /// Reduces or scans a program that kernels bind. Returns a slot for each result.
     pub(super) fn whole(&mut self, program: &Program) -> Result<SmallVec<[Slot; 1]>> {
         self.note.parts += 1;
-        let (slots, dtype) = match program.kind {
+        let (slots, dtype) = match &program.kind {
             ProgramKind::Axis(AxisOp::Scan(_), _) => self.scan(program)?,
-            ProgramKind::Axis(AxisOp::Contract(own), _) => self.product(program, own)?,
+            ProgramKind::Axis(AxisOp::Contract(own), _) => self.product(program, *own)?,
             _ => self.rows(program)?,
         };
         if dtype == program.dtype {

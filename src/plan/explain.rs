@@ -121,9 +121,9 @@ impl Program {
             gives(&mut values, value);
         }
         let results: Vec<&str> = self.results.iter().map(|&result| values[result].as_str()).collect();
-        let all = match self.kind {
-            ProgramKind::Axis(AxisOp::Contract(_), Some(product)) => {
-                format!("{}, then {}", values[product], results.join(" and "))
+        let all = match &self.kind {
+            ProgramKind::Axis(AxisOp::Contract(_), product) if !product.is_empty() => {
+                format!("{}, then {}", values[product[0]], results.join(" and "))
             }
             _ => results.join(" and "),
         };

@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::numbers::{
-    ContractNumbers, CountNumbers, ElementsNumbers, ReduceNumbers, ScanNumbers, SortNumbers,
+    ContractNumbers, CountNumbers, ElementsNumbers, PutNumbers, ReduceNumbers, ScanNumbers, SortNumbers,
 };
 use super::walk::{LANES, whole};
 use crate::dtype::DType;
@@ -22,6 +22,8 @@ pub(crate) enum Form {
     /// It moves elements of a slot, and has no program.
     Sort(Sort),
     Count(Count),
+    /// It writes elements of a slot to computed places, and has no program.
+    Put(Put),
 }
 
 impl Form {
@@ -34,6 +36,7 @@ impl Form {
             Form::Contract(_) => ContractNumbers::NAMES,
             Form::Sort(_) => SortNumbers::NAMES,
             Form::Count(_) => CountNumbers::NAMES,
+            Form::Put(_) => PutNumbers::NAMES,
         }
     }
 
@@ -55,13 +58,14 @@ impl Form {
             Form::Contract(_) => vec!["product"],
             Form::Sort(_) => vec!["sort"],
             Form::Count(_) => vec!["bincount"],
+            Form::Put(_) => vec!["put"],
         }
     }
 
     /// The values that it computes with, among the results of its program.
     pub(crate) fn read(&self, results: &[Value]) -> Vec<Value> {
         match self {
-            Form::Elements(_) | Form::Sort(_) | Form::Count(_) => Vec::new(),
+            Form::Elements(_) | Form::Sort(_) | Form::Count(_) | Form::Put(_) => Vec::new(),
             Form::Reduce(reduce) => reduce.reductions().map(|own| own.value).collect(),
             Form::Scan(_) => results.to_vec(),
             Form::Contract(_) => results[..2].to_vec(),
@@ -135,6 +139,13 @@ pub(crate) struct Sort {
     pub by_row: bool,
     /// The moved words, if the kernel moves elements. Otherwise it counts digits.
     pub moved: Option<Moved>,
+}
+
+/// The text of a kernel that writes rows at places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Put {
+    /// Invocations of a workgroup.
+    pub group: u32,
 }
 
 /// The text of a kernel that counts the keys of a tile in the tile's own table.

@@ -13,7 +13,7 @@
 //! uniform block, its [`launch`], and the [`cost`] of its text; [`near`] rows; the [`grid`], the [`reading`] of operands,
 //! and the [`tiling`] of a reduction; [`joined`] vectors, and the [`builder`] of plans; the plans of [`elementwise`]
 //! programs, of passes of reductions ([`mod@reduce`]) and [`scan`]s, of products of matrices ([`contract`]), of
-//! [`mod@count`]s and of [`mod@sort`]s; and plans in words ([`explain`]) and pictures ([`picture`]).
+//! [`mod@count`]s, of [`mod@sort`]s and of writes of rows ([`put`]); and plans in words ([`explain`]) and pictures ([`picture`]).
 
 mod access;
 mod builder;
@@ -32,6 +32,7 @@ mod loops;
 mod near;
 mod numbers;
 mod picture;
+mod put;
 mod reading;
 mod reduce;
 mod scan;
@@ -44,7 +45,7 @@ pub(crate) use access::{Access, Store, Stride};
 pub(crate) use explain::name as operand_name;
 pub(crate) use fields::Field;
 pub(crate) use form::{
-    Contract, Count, Elements, Form, Moved, Output, Phase, Reduce, Reduction, Scan, Scanned, Sort, Tile,
+    Contract, Count, Elements, Form, Moved, Output, Phase, Put, Reduce, Reduction, Scan, Scanned, Sort, Tile,
     VectorAxis,
 };
 pub(crate) use kernel::{Binding, Code, Kernel, Operand, Origin, Role};

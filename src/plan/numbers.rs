@@ -133,6 +133,20 @@ numbers! {
         size,
     }
 
+    /// The numbers of writes at places.
+    PutNumbers {
+        /// Invocations in a row of the grid.
+        pitch,
+        /// Words of all updates.
+        count,
+        /// Rows of the result, and words of each.
+        rows,
+        row,
+        /// The first bound word of the result, and how many are bound.
+        low,
+        size,
+    }
+
     /// The numbers of a count of keys.
     CountNumbers {
         /// Workgroups in a row of the grid.

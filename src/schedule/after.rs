@@ -39,7 +39,7 @@ fn together(product: &Program, after: &Program, number: usize, bounds: Bounds) -
     let is_in_order = |input: &Input| !is_sum(input) || input.layout.is_identity() && !input.is_table();
     let is_plain = |step: &Step| step.body.is_none() && step.op != Op::Lookup;
     // A product with steps after it already is read through them, and not at its sums.
-    let has_steps = matches!(product.kind, ProgramKind::Axis(_, Some(_)));
+    let has_steps = matches!(&product.kind, ProgramKind::Axis(_, product) if !product.is_empty());
     let cost: usize = after.steps.iter().map(Step::cost).sum();
     if has_steps
         || after.kind != ProgramKind::Map

@@ -20,6 +20,7 @@ mod lines;
 mod load;
 mod near;
 mod prelude;
+mod put;
 mod reduce;
 mod rows;
 mod scan;

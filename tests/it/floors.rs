@@ -80,7 +80,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["cost", "fields", "launch", "near"],
             &["grid", "reading", "tiling"],
             &["builder", "joined"],
-            &["contract", "count", "elementwise", "reduce", "scan", "sort"],
+            &["contract", "count", "elementwise", "put", "reduce", "scan", "sort"],
             &["explain"],
             &["picture"],
         ],
@@ -97,7 +97,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["elementwise", "rows"],
             &["stores"],
             &["reduce", "scan"],
-            &["contract", "count", "sort"],
+            &["contract", "count", "put", "sort"],
             &["emit"],
         ],
     ),
@@ -115,7 +115,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["pairs"],
             &["engine"],
             &["eval", "scan"],
-            &["contract", "fold", "join", "segments", "sort"],
+            &["contract", "fold", "join", "put", "segments", "sort"],
             &["rows"],
             &["execute"],
         ],
@@ -138,7 +138,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["backend"],
         ],
     ),
-    ("lower", &[&["ranges"], &["commands"], &["elementwise", "reduce", "sort"], &["chunks", "tables"]]),
+    ("lower", &[&["ranges"], &["commands"], &["elementwise", "put", "reduce", "sort"], &["chunks", "tables"]]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
