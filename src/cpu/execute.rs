@@ -170,9 +170,13 @@ impl Execution<'_> {
         });
         let done = match (target, &mut writing) {
             (Target::New(outs), _) => self.compute(program, &from, outs),
-            (Target::Into(_, range), Some(memory)) if program.is_map() => {
-                eval::eval(program, &from, &mut own(memory)?[range])
-            }
+            (Target::Into(_, range), Some(memory)) => match &program.kind {
+                ProgramKind::Map => eval::eval(program, &from, &mut own(memory)?[range]),
+                ProgramKind::Axis(AxisOp::Put, tables) => {
+                    put::updates(program, tables, &from, &mut own(memory)?[range])
+                }
+                kind => bail!(Kernel, "{kind:?} into a storage"),
+            },
             (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
         };
         half.0 = None;
@@ -286,10 +290,11 @@ impl Execution<'_> {
         if bytes == 0 {
             return Ok(());
         }
-        let elsewhere = |input: &Input| {
-            let is_it = self.storage(&input.source).is_some_and(|source| source.same(storage));
-            is_it && (input.layout != *layout || input.is_table())
-        };
+        let is_it = |input: &Input| self.storage(&input.source).is_some_and(|source| source.same(storage));
+        let start = layout.offset() * program.dtype.size();
+        if program.put_into(layout, is_it).is_some() {
+            return self.run(slice::from_ref(program), None, Target::Into(storage, start..start + bytes));
+        }
         // A reduction reads all operands before its first result, and the parts of a row-fused program may have other
         // shapes.
         if !program.is_map() || program.shape != *layout.shape() {
@@ -297,8 +302,8 @@ impl Execution<'_> {
             let copy = Program::copy_of(program.dtype, result, layout.shape())?;
             return self.assign(&copy, storage, layout);
         }
+        let elsewhere = |input: &Input| is_it(input) && (input.layout != *layout || input.is_table());
         if layout.is_contiguous() && !program.inputs.iter().any(elsewhere) {
-            let start = layout.offset() * program.dtype.size();
             return self.run(slice::from_ref(program), None, Target::Into(storage, start..start + bytes));
         }
         let mut result = HostMemory::take(bytes)?;

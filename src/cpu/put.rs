@@ -10,6 +10,16 @@ use crate::ir::{Program, ProgramKind, Value};
 /// Runs a program whose elements are replaced by rows of updates. The tables are the updates and their places.
 pub(super) fn put(program: &Program, tables: &[Value], from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
     eval::eval(&program.clone().of_kind(ProgramKind::Map), from, out)?;
+    updates(program, tables, from, out)
+}
+
+/// Writes the updates alone.
+pub(super) fn updates(
+    program: &Program,
+    tables: &[Value],
+    from: &[Operand<'_>],
+    out: &mut [u8],
+) -> Result<()> {
     // Memory is whole vectors, and may be longer than the table.
     let memory = |table: &Value| match (from[table.input()?], program.input(*table)?) {
         (Operand::Bytes(bytes), input) => {

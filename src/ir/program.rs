@@ -123,6 +123,15 @@ impl Program {
         }
     }
 
+    /// The tables of updates, if it puts these in place of elements of a destination, which is all that it reads beside
+    /// them. `is_it` names the destination's storage.
+    pub(crate) fn put_into(&self, layout: &Layout, is_it: impl Fn(&Input) -> bool) -> Option<&[Value]> {
+        let ProgramKind::Axis(AxisOp::Put, tables) = &self.kind else { return None };
+        let own = self.input(self.results[0]).filter(|own| is_it(own))?;
+        let all = [layout, &own.layout].map(|all| (all.is_contiguous(), all.offset(), all.count()));
+        (all[0] == all[1] && all[0].0).then_some(tables)
+    }
+
     /// Whether results are scanned.
     pub(crate) fn is_scan(&self) -> bool {
         matches!(self.kind, ProgramKind::Axis(AxisOp::Scan(_), _))

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Lowering, copy_of, slots};
 use super::ranges::Cuts;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::ir::{AxisOp, Join, Program, ProgramKind, Slot, Source, Stage};
+use crate::ir::{AxisOp, Input, Join, Program, ProgramKind, Slot, Source, Stage};
 use crate::layout::Layout;
 
 /// The most kernels that store one program: a stretched constant may have any number of elements.
@@ -140,6 +140,10 @@ impl Lowering {
     pub(super) fn assign(&mut self, program: Program, to: Slot, layout: &Layout) -> Result<()> {
         if layout.shape().contains(&0) {
             return Ok(());
+        }
+        let is_it = |input: &Input| matches!(input.source, Source::Slot(slot) if slot == to);
+        if let Some(tables) = program.put_into(layout, is_it).filter(|_| layout.count() == to.elements) {
+            return self.put_updates(&program, tables, to);
         }
         let program = match self.goes_through_a_temporary(&program, to, layout) {
             false => program,

@@ -10,6 +10,14 @@ use crate::plan::Plan;
 impl Lowering {
     /// Writes rows of updates to a copy of a program's elements. The tables are the updates and their places.
     pub(super) fn put(&mut self, program: &Program, tables: &[Value]) -> Result<Slot> {
+        let result = self.result(program)?;
+        self.write(&program.only(&program.results)?.of_kind(ProgramKind::Map), result, None)?;
+        self.put_updates(program, tables, result)?;
+        Ok(result)
+    }
+
+    /// Writes the updates alone to a slot with the elements.
+    pub(super) fn put_updates(&mut self, program: &Program, tables: &[Value], to: Slot) -> Result<()> {
         let slots = tables.iter().filter_map(|&table| match program.input(table)?.source {
             Source::Slot(slot) => Some(slot),
             _ => None,
@@ -28,16 +36,13 @@ impl Lowering {
                 updates.elements / row
             );
         }
-        let result = self.result(program)?;
-        self.write(&program.only(&program.results)?.of_kind(ProgramKind::Map), result, None)?;
         for range in self.cuts.ranges(count, dtype) {
-            let to = self.cuts.bound(result, &range, dtype);
             let bound = range.start * words..range.end * words;
             let plan = Plan::put([updates, places], (shape[0], row * words), bound, self.target)?;
-            self.dispatch(plan, smallvec![to])?;
+            self.dispatch(plan, smallvec![self.cuts.bound(to, &range, dtype)])?;
         }
         self.note.parts = 1;
         self.note.passes = self.commands.dispatches.len() - self.note.first;
-        Ok(result)
+        Ok(())
     }
 }

@@ -138,7 +138,10 @@ const HOUSES: &[(&str, Floors)] = &[
             &["backend"],
         ],
     ),
-    ("lower", &[&["ranges"], &["commands"], &["elementwise", "put", "reduce", "sort"], &["chunks", "tables"]]),
+    (
+        "lower",
+        &[&["ranges"], &["commands"], &["elementwise", "put", "reduce", "sort"], &["chunks", "tables"]],
+    ),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

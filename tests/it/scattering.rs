@@ -427,6 +427,9 @@ fn scatters<T: Summed>(device: &Device, shape: &[usize], own: &[usize], update: 
     let indices: Vec<Expr<i32>> = indices.iter().map(|index| viewed(device, index, own, random)).collect();
     let what = format!("{update:?} {} {own:?} to {leading} axes of {shape:?}, {outside:?}", T::DTYPE);
     agrees(&x.scatter_with(&indices, &y, update, outside), device, &expected, &what);
+    let own = device.upload(&values, shape).unwrap();
+    own.assign(own.scatter_with(&indices, &y, update, outside)).unwrap();
+    agrees(&own.expr(), device, &expected, &format!("in place, {what}"));
     if let Outside::Fill(_) = outside {
         // The rule of methods that name none.
         let written = match update {

@@ -166,6 +166,12 @@ fn sort(target: Target, expr: &AnyExpr, pass: &str) -> Launched {
     Launched::of(dispatch.plan.clone(), dispatch.writes[0].elements)
 }
 
+/// Few updates of many rows.
+fn updated() -> AnyExpr {
+    let (x, places) = (zeros::<f32, 2>([1000, 64]), zeros::<i32, 1>([10]));
+    x.scatter([&places], zeros::<f32, 2>([10, 64])).into()
+}
+
 /// Counts of bins between a bound of which a table has the numbers.
 fn bins() -> AnyExpr {
     let (x, edges) = (zeros::<f32, 1>([100_000]), zeros::<f32, 1>([2]));
@@ -316,6 +322,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         // Numbers of true elements, and elements of segments.
         ("truths", sort(GPU, &zeros::<bool, 1>([1000]).nonzero_padded(10, 0).into(), "elements moved")),
         ("segments", sort(GPU, &segments(), "elements moved")),
+        ("put", sort(GPU, &updated(), "rows of updates")),
         ("moved", sort(GPU, &zeros::<f32, 1>([1000]).sort(0).into(), "elements moved")),
         // Lookups: by two indices, of elements that share words, of rows that are loaded whole, and around a border.
         ("lookup", map(&a.at([&i, &(&i + 1)]))),
