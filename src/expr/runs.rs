@@ -102,33 +102,6 @@ impl Runs {
         Ok(Runs { order, starts, elements, count })
     }
 
-    /// Runs of the different keys, in their order, and the sorted keys. A key is at most a number. There are as many runs
-    /// as keys, the last ones without elements.
-    pub(super) fn of_keys(keys: &AnyExpr, most: usize) -> Result<(Runs, AnyExpr)> {
-        let (keys, elements) = (keys.shared(), keys.shape()?[0]);
-        let Ok(length) = i32::try_from(elements) else {
-            bail!(Limit, "{elements} updates: they are fewer than 2^31, so write parts of them")
-        };
-        let order = keys.by_few_bits(Payload::Indices, false, bits(most), usize::MAX)?.shared();
-        let all = AnyExpr::coordinate([elements], 0);
-        let sorted = keys.found(&[row(Some(&order), &all)?])?.shared();
-        let before = sorted.found(&[all.op(Op::Sub, number(1)).op(Op::Max, number(0))])?;
-        let is_new = sorted.op(Op::Ne, &before).cast(DType::I32);
-        let run = is_new.cumsum(0).shared();
-        let own = AnyExpr::coordinate([elements + 1], 0);
-        let is_before = |place: &AnyExpr| {
-            let run: AnyExpr = built(|| run.found(std::slice::from_ref(place)));
-            run.op(Op::Lt, &own)
-        };
-        let starts = own.op(Op::Mul, number(0)).first_not(length, is_before).shared();
-        Ok((Runs { order: Some(order), starts, elements, count: elements }, sorted))
-    }
-
-    /// The first place of each run.
-    pub(super) fn starts(&self, count: usize) -> AnyExpr {
-        self.starts.slice(0, ..count as isize)
-    }
-
     /// Elements of each key.
     pub(crate) fn totals(&self) -> AnyExpr {
         self.starts.slice(0, 1..).op(Op::Sub, self.starts.slice(0, ..self.count as isize))

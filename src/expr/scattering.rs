@@ -3,8 +3,9 @@
 
 use super::both::{built, on_both};
 use super::lookup::inside;
-use super::reduce::Class;
+use super::reduce::{Class, ReduceOptions};
 use super::runs::{Runs, combined, number};
+use super::selecting::{Payload, bits};
 use super::sorting::Along;
 use super::{AnyExpr, Expr, IntoExpr, Outside};
 use crate::dtype::{DType, Element, Float, Integer, Numeric};
@@ -127,7 +128,7 @@ impl<T: Integer> Expr<T> {
 }
 
 /// The least places for each update, if work goes by the number of updates.
-const FEW_UPDATES: usize = 8;
+const FEW_UPDATES: usize = 32;
 
 /// Updates outside of their axis are dropped: no element takes an update that is not for it.
 const DROPPED: Outside = Outside::Fill(Scalar::Int(0));
@@ -217,21 +218,30 @@ impl AnyExpr {
         Ok(is_written.select(written, rows).reshape(shape))
     }
 
-    /// The rows of a matrix, with updates at the rows that keys name. The updates of a key are sorted to one. Work beside
-    /// a copy of the matrix goes by the number of updates.
-    fn replaced(&self, keys: &AnyExpr, values: &AnyExpr, gives: ByKey) -> Result<AnyExpr> {
-        let (count, updates) = (self.shape()?[0], keys.shape()?[0]);
-        let end = AnyExpr::scalar(DType::U32, count as u64);
-        let (runs, keys) = Runs::of_keys(&keys.cast(DType::U32).op(Op::Min, &end), count)?;
-        let at = runs.starts(updates).op(Op::Min, number(updates - 1));
-        let place = runs.totals().op(Op::Gt, number(0)).select(keys.found(&[at])?, &end).shared();
+    /// The rows of a matrix, with updates at the rows that keys name. Updates are sorted by key, and those of a key become
+    /// one. So work beside a copy of the matrix goes by their number.
+    fn replaced(&self, keys: &AnyExpr, updates: &AnyExpr, gives: ByKey) -> Result<AnyExpr> {
+        let (rows, count) = (self.shape()?[0], keys.shape()?[0]);
+        let none = AnyExpr::scalar(DType::U32, rows as u64);
+        let keys = keys.cast(DType::U32).op(Op::Min, &none).shared();
+        let order = keys.by_few_bits(Payload::Indices, false, bits(rows), usize::MAX)?.shared();
+        let order = order.cast(DType::I32);
+        let sorted = keys.taken(&order, 0, Outside::Nearest)?.shared();
+        let all = AnyExpr::coordinate([count], 0);
+        let before = sorted.taken(&all.op(Op::Sub, number(1)).op(Op::Max, number(0)), 0, Outside::Nearest)?;
+        // Updates of the first key are run 0, and there are as many runs as updates: the last ones are empty.
+        let runs = sorted.op(Op::Ne, &before).cast(DType::I32).cumsum(0).assume_sorted();
+        let [made, totals] = grouped(gives, &updates.taken(&order, 0, Outside::Nearest)?, (&runs, count))?;
+        let exclusive = ReduceOptions::default().exclusive();
+        let start = totals.cast(DType::I32).cumsum_with(0, exclusive).op(Op::Min, number(count - 1));
+        let key = sorted.taken(&start, 0, Outside::Nearest)?;
+        let place = totals.cast(DType::Bool).select(key, &none).shared();
         let made = match gives {
             ByKey::Reduced(op) => {
-                let old = place.op(Op::Min, AnyExpr::scalar(DType::U32, count as u64 - 1)).cast(DType::I32);
-                let old = self.taken(&old, 0, Outside::Nearest)?;
-                combined(op, &old, &runs.reduced(op, values)?)
+                let old = place.cast(DType::I32).op(Op::Min, number(rows - 1));
+                combined(op, &self.taken(&old, 0, Outside::Nearest)?, &made)
             }
-            _ => runs.last(values)?,
+            _ => made,
         };
         let operands = [self.node()?, &made.node()?.laid_out(), &place.unsqueeze(1).node()?.laid_out()];
         Ok(AnyExpr::new(Node::along(AxisOp::Put, &operands)))

@@ -454,11 +454,11 @@ fn scattered() {
         }
         // Few updates of many places, of which those outside lead to the ends.
         for (case, update) in updates.into_iter().enumerate() {
-            scatters::<f32>(device, &[600], &[1 + 15 * case], update, &mut random);
-            scatters::<i32>(device, &[90, 3], &[3, 3], update, &mut random);
+            scatters::<f32>(device, &[600], &[1 + 4 * case], update, &mut random);
+            scatters::<i32>(device, &[300, 3], &[3, 3], update, &mut random);
         }
-        scatters::<f64>(device, &[30, 40], &[100], Update::Add, &mut random);
-        scatters::<i64>(device, &[300, 2], &[30], Update::Replace, &mut random);
+        scatters::<f64>(device, &[30, 40], &[36], Update::Add, &mut random);
+        scatters::<i64>(device, &[300, 2], &[9], Update::Replace, &mut random);
         scatters::<f16>(device, &[300], &[30], Update::Max, &mut random);
         scatters::<f16>(device, &[30], &[60], Update::Add, &mut random);
         scatters::<i64>(device, &[2], &[70], Update::Replace, &mut random);
@@ -526,7 +526,7 @@ fn larger_than_a_binding() {
         let mut random = Random(5);
         segments::<f32>(&device, (30_000, 1), 7, &[Update::Add], &mut random);
         scatters::<f32>(&device, &[30_000], &[20_000], Update::Replace, &mut random);
-        scatters::<f32>(&device, &[30_000], &[2000], Update::Add, &mut random);
+        scatters::<f32>(&device, &[30_000], &[900], Update::Add, &mut random);
         // Elements that move by truth values, from several ranges to several.
         let values: Vec<f32> = (0..70_000).map(|_| f32::random(&mut random, false)).collect();
         let kept: Vec<f32> = values.iter().copied().filter(|x| *x > -0.5).collect();
