@@ -13,7 +13,7 @@ use super::lock::lock;
 use super::{drivers, execute, known, pipelines};
 use crate::dtype::{DType, Element, Float, f16};
 use crate::error::{Result, bail};
-use crate::ir::{Destination, Input, Known, Node, Op, Program, Schedule, Source, Storage};
+use crate::ir::{CHUNK, Destination, Input, Known, Node, Op, Program, Schedule, Source, Storage};
 use crate::layout::Layout;
 use crate::options::Options;
 use crate::plan::{Faults, Target};
@@ -132,10 +132,16 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     let single = faults_of(gpu, operands, |x, y| x / y, f32::sqrt)?;
     let halves = halves_of(gpu);
     let sums = sums_of(gpu)?;
+    let has_fma = !gpu.adapter.faults.fma;
+    let chains = has_fma.then(|| chains_of(gpu, f32::mul_add)).transpose()?;
     let double = match gpu.parts.connection.supports(DType::F64) {
         Ok(()) => {
             let operands = pairs([f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0], f64::MAX_EXP - 2);
-            Some((faults_of(gpu, operands, |x, y| x / y, f64::sqrt)?, fractions_of(gpu)?))
+            let double = faults_of(gpu, operands, |x, y| x / y, f64::sqrt)?;
+            // For DX12 naga writes no `fma` of f64.
+            let has_fma = !gpu.adapter.faults.splits;
+            let chains = has_fma.then(|| chains_of(gpu, f64::mul_add)).transpose()?;
+            Some((double, fractions_of(gpu)?, chains))
         }
         Err(_) => None,
     };
@@ -146,11 +152,21 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
         Err(_) => lacking,
     };
     let mut faults = gpu.adapter.faults.or(single.await?).or(halves).or(sums.await?);
-    faults.splits |= faults.fma;
-    if let Some((double, fractions)) = double {
+    faults.chains |= faults.fma || fails(chains).await?;
+    faults.splits |= faults.chains;
+    if let Some((double, fractions, wide_chains)) = double {
         faults = faults.or(Faults { flushes: false, ..double.await? }).or(fractions.await?);
+        faults.wide_chains |= fails(wide_chains).await?;
     }
     Ok(faults)
+}
+
+/// The answer of a test, which an adapter without what it asks for fails.
+async fn fails(test: Option<impl Future<Output = Result<bool>>>) -> Result<bool> {
+    match test {
+        Some(test) => test.await,
+        None => Ok(true),
+    }
 }
 
 /// Numbers from 1 to 2 whose digits look random, by Knuth's multiplier (The Art of Computer Programming, volume 2,
@@ -310,6 +326,36 @@ fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<Faults>>> {
         let fma = once.zip(&read[0]).any(|(once, got)| !once.is_nan() && once.to_bits() != got.to_bits());
         let has_bits = |x: &f32| x.is_nan() && x.to_bits() & 0xffff != 0;
         Ok(Faults { fma, nans: read[1..].iter().flatten().any(has_bits), ..Faults::default() })
+    })
+}
+
+/// Whether `fma` rounds its products in a product of matrices. Every other product nearly cancels the sum before it.
+fn chains_of<T: Float + bytemuck::Pod>(
+    gpu: &Arc<Gpu>,
+    fma: fn(T, T, T) -> T,
+) -> Result<impl Future<Output = Result<bool>>> {
+    const SIDE: usize = 8;
+    let mut draw = draws::<f64>();
+    let mut drawn = |sign: f64| -> Vec<T> {
+        let number = |i: usize| T::from_f64(if i % 2 == 0 { draw() } else { sign * draw() });
+        (0..SIDE * CHUNK).map(number).collect()
+    };
+    let (a, b) = (drawn(1.0), drawn(-1.0));
+    let factor = |values: &[T], axis: isize| {
+        leaf(gpu, values)?.view(&|layout| {
+            let rows = layout.reshape(&[SIDE as isize, CHUNK as isize])?;
+            rows.unsqueeze(axis)
+        })
+    };
+    let product = Node::contract(2, [&factor(&a, 1)?, &factor(&b, 0)?])?;
+    let read = begun::<T>(gpu, &[&product])?;
+    Ok(async move {
+        let read = read.await?;
+        let sum = |i: usize| {
+            let factors = a[i / SIDE * CHUNK..][..CHUNK].iter().zip(&b[i % SIDE * CHUNK..]);
+            factors.fold(T::ZERO, |sum, (&a, &b)| fma(a, b, sum))
+        };
+        Ok((0..SIDE * SIDE).any(|i| read[0][i] != sum(i)))
     })
 }
 

@@ -41,7 +41,7 @@ pub(crate) use fields::Field;
 pub(crate) use kernel::{Kernel, Operand, Origin, Role};
 pub(crate) use launch::{MOST_ELEMENTS, Pass, Place, Plan};
 pub(crate) use makes::{
-    Contract, Counter, Makes, Moved, Output, Phase, Reduce, Reduction, Scanned, Scanner, Sorter, Tile,
+    Contract, Counter, Fused, Makes, Moved, Output, Phase, Reduce, Reduction, Scanned, Scanner, Sorter, Tile,
     VectorAxis,
 };
 pub(crate) use picture::{Panel, svg};

@@ -279,6 +279,23 @@ impl Job<'_> {
 impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, '_, T, R, N> {
     #[inline(always)]
     fn run(self) {
+        // Vectors of other processors may have no `fma`.
+        if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+            self.sums::<false>();
+        } else {
+            self.sums::<true>();
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn run_old(self) {
+        self.sums::<true>();
+    }
+}
+
+impl<T: Number, const R: usize, const N: usize> Block<'_, '_, T, R, N> {
+    #[inline(always)]
+    fn sums<const OLD: bool>(self) {
         let Task { matrix, rows, columns, out } = self.task;
         let [left, right] = &self.job.sides;
         let products = self.job.products;
@@ -287,11 +304,11 @@ impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, '_, 
         match self.reading {
             Reading::Along => {
                 left.pack::<T, 1>(*matrix, rows.clone(), 0..products, of_left);
-                return right.times_row(*matrix, columns.clone(), &of_left[..products], out[0]);
+                return right.times_row::<T, OLD>(*matrix, columns.clone(), &of_left[..products], out[0]);
             }
             Reading::Side => {
                 let panel = left.pack::<T, R>(*matrix, rows.clone(), 0..products, of_left);
-                return right.times_rows(*matrix, columns.clone(), panel, of_right, &mut out);
+                return right.times_rows::<T, R, OLD>(*matrix, columns.clone(), panel, of_right, &mut out);
             }
             Reading::Packed => {}
         }
@@ -311,7 +328,7 @@ impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, '_, 
                             totals.iter_mut().zip(out).for_each(|(totals, out)| load(out, totals));
                         }
                         for (left, right) in left.chunks(CHUNK).zip(right.chunks(CHUNK)) {
-                            add(&mut totals, &chunk(left, right));
+                            add(&mut totals, &chunk::<T, R, N, OLD>(left, right));
                         }
                         let out = out.iter_mut().map(|out| &mut out[places.clone()]);
                         totals.iter().zip(out).for_each(|(totals, out)| store(totals, out));

@@ -1,11 +1,11 @@
 //! The factors of a product: packed panels, or columns that are read in place, and the sums of chunks.
 
 use std::array::from_fn;
-use std::ops::{Add, Mul, Range};
+use std::ops::{Add, Range};
 
 use bytemuck::Pod;
 
-use crate::cpu::math::Stored;
+use crate::cpu::math::{Stored, odd_sum};
 use crate::ir::CHUNK;
 use crate::layout::Shape;
 
@@ -15,13 +15,14 @@ const SQUARE: usize = 8;
 /// The type that multiplies and adds: one for integers of either sign.
 pub(super) trait Number: Pod + Send + Sync + Default {
     fn plus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
+    /// The sum of this and a product, rounded once. If the vectors are `OLD`, they have no instruction for it.
+    fn fused<const OLD: bool>(self, a: Self, b: Self) -> Self;
     /// Turns finished sums into results: in total mode any NaN becomes the one NaN.
     fn finish(_sums: &mut [Self]) {}
 }
 
 macro_rules! numbers {
-    ($([$($t:ty),+] $plus:ident $times:ident;)*) => {$($(
+    ($([$($t:ty),+] $plus:ident |$s:ident, $a:ident, $b:ident| $new:expr, $old:expr;)*) => {$($(
         impl Number for $t {
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -29,15 +30,20 @@ macro_rules! numbers {
             }
 
             #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self.$times(other)
+            fn fused<const OLD: bool>(self, $a: Self, $b: Self) -> Self {
+                let $s = self;
+                if OLD { $old } else { $new }
             }
         }
     )+)*};
 }
 numbers! {
-    [f32, f64] add mul;
-    [u8, u16, u32, u64] wrapping_add wrapping_mul;
+    // A product of f32 is exact in f64.
+    [f32] add |s, a, b| a.mul_add(b, s), odd_sum(f64::from(a) * f64::from(b), s.into()) as f32;
+    // A function of the system's computes it.
+    [f64] add |s, a, b| a.mul_add(b, s), a.mul_add(b, s);
+    [u8, u16, u32, u64] wrapping_add
+        |s, a, b| s.wrapping_add(a.wrapping_mul(b)), s.wrapping_add(a.wrapping_mul(b));
 }
 
 /// Floats in total mode. An array of one lies in memory as its element, and is a type of its own.
@@ -50,8 +56,8 @@ macro_rules! totals {
             }
 
             #[inline(always)]
-            fn times(self, [other]: Self) -> Self {
-                [(self[0] * other).flushed()]
+            fn fused<const OLD: bool>(self, [a]: Self, [b]: Self) -> Self {
+                [self[0].fused::<OLD>(a, b).flushed()]
             }
 
             fn finish(sums: &mut [Self]) {
@@ -143,7 +149,7 @@ impl Side<'_> {
 
     /// Columns that lie side by side, times a few rows: each element is read once, in place.
     #[inline(always)]
-    pub(super) fn times_rows<T: Number, const R: usize>(
+    pub(super) fn times_rows<T: Number, const R: usize, const OLD: bool>(
         &self,
         matrix: usize,
         columns: Range<usize>,
@@ -160,7 +166,7 @@ impl Side<'_> {
             for row in rows {
                 let column = &self.elements()[at as usize..][..width];
                 for (sums, &a) in sums.chunks_mut(width).zip(row) {
-                    sums.iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.plus(a.times(b)));
+                    sums.iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.fused::<OLD>(a, b));
                 }
                 at += self.stride;
             }
@@ -173,7 +179,7 @@ impl Side<'_> {
     /// Columns that lie along the products, times one row: read in place, by squares that are turned in registers, so that
     /// each load is a vector.
     #[inline(always)]
-    pub(super) fn times_row<T: Number>(
+    pub(super) fn times_row<T: Number, const OLD: bool>(
         &self,
         matrix: usize,
         kept: Range<usize>,
@@ -196,10 +202,10 @@ impl Side<'_> {
                 for (k, part) in parts.iter().enumerate() {
                     let square = columns.map(|(parts, _)| parts[k]);
                     let turned: [[T; SQUARE]; SQUARE] = from_fn(|k| square.map(|column| column[k]));
-                    add_products(&mut sums, part, &turned);
+                    add_products::<T, SQUARE, OLD>(&mut sums, part, &turned);
                 }
                 for (k, &a) in rest.iter().enumerate() {
-                    add_products(&mut sums, &[a], &[columns.map(|(_, rest)| rest[k])]);
+                    add_products::<T, SQUARE, OLD>(&mut sums, &[a], &[columns.map(|(_, rest)| rest[k])]);
                 }
                 add(&mut totals, &sums);
             }
@@ -231,17 +237,21 @@ pub(super) fn store<T: Copy, const N: usize>(from: &[T; N], to: &mut [T]) {
 
 /// Adds the products of some elements of a row, and of the columns beside each other there.
 #[inline(always)]
-fn add_products<T: Number, const N: usize>(sums: &mut [[T; N]; 1], row: &[T], columns: &[[T; N]]) {
+fn add_products<T: Number, const N: usize, const OLD: bool>(
+    sums: &mut [[T; N]; 1],
+    row: &[T],
+    columns: &[[T; N]],
+) {
     for (&a, column) in row.iter().zip(columns) {
         for (sum, &b) in sums[0].iter_mut().zip(column) {
-            *sum = sum.plus(a.times(b));
+            *sum = sum.fused::<OLD>(a, b);
         }
     }
 }
 
 /// The sums of a chunk of products.
 #[inline(always)]
-pub(super) fn chunk<T: Number, const R: usize, const N: usize>(
+pub(super) fn chunk<T: Number, const R: usize, const N: usize, const OLD: bool>(
     left: &[[T; R]],
     right: &[[T; N]],
 ) -> [[T; N]; R] {
@@ -249,7 +259,7 @@ pub(super) fn chunk<T: Number, const R: usize, const N: usize>(
     for (left, right) in left.iter().zip(right) {
         for (sums, &a) in sums.iter_mut().zip(left) {
             for (sum, &b) in sums.iter_mut().zip(right) {
-                *sum = sum.plus(a.times(b));
+                *sum = sum.fused::<OLD>(a, b);
             }
         }
     }
