@@ -12,6 +12,9 @@ use crate::layout::Shape;
 /// Columns, and products, that are turned at once.
 const SQUARE: usize = 8;
 
+/// Products that are added to a sum while it is in registers, if columns are read in place.
+const DEEP: usize = 4;
+
 /// The type that multiplies and adds: one for integers of either sign.
 pub(super) trait Number: Pod + Send + Sync + Default {
     fn plus(self, other: Self) -> Self;
@@ -163,16 +166,37 @@ impl Side<'_> {
         out.iter_mut().for_each(|out| out.fill(T::default()));
         for rows in rows.chunks(CHUNK) {
             sums.fill(T::default());
-            for row in rows {
-                let column = &self.elements()[at as usize..][..width];
-                for (sums, &a) in sums.chunks_mut(width).zip(row) {
-                    sums.iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.fused::<OLD>(a, b));
-                }
+            let (parts, rest) = rows.as_chunks::<DEEP>();
+            for part in parts {
+                self.add_rows::<T, R, DEEP, OLD>(at, width, part, sums);
+                at += DEEP as isize * self.stride;
+            }
+            for row in rest {
+                self.add_rows::<T, R, 1, OLD>(at, width, &[*row], sums);
                 at += self.stride;
             }
             for (out, sums) in out.iter_mut().zip(sums.chunks(width)) {
                 out.iter_mut().zip(sums).for_each(|(out, sum)| *out = out.plus(*sum));
             }
+        }
+    }
+
+    /// Adds a few products of each row to its sums, which are loaded and stored once.
+    #[inline(always)]
+    fn add_rows<T: Number, const R: usize, const D: usize, const OLD: bool>(
+        &self,
+        at: isize,
+        width: usize,
+        rows: &[[T; R]; D],
+        sums: &mut [T],
+    ) {
+        let columns: [&[T]; D] =
+            from_fn(|k| &self.elements()[(at + k as isize * self.stride) as usize..][..width]);
+        for (i, sums) in sums.chunks_mut(width).enumerate() {
+            let factors = rows.map(|row| row[i]);
+            let done = add_vectors::<T, 16, D, OLD>(factors, columns, sums, 0);
+            let done = add_vectors::<T, 4, D, OLD>(factors, columns, sums, done);
+            add_vectors::<T, 1, D, OLD>(factors, columns, sums, done);
         }
     }
 
@@ -233,6 +257,29 @@ pub(super) fn store<T: Copy, const N: usize>(from: &[T; N], to: &mut [T]) {
         Some(to) => *to = *from,
         None => to.copy_from_slice(&from[..to.len()]),
     }
+}
+
+/// Adds products of the columns from one on, by vectors of `N`. Returns the first column that is left.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // iterators would keep sums in memory
+fn add_vectors<T: Number, const N: usize, const D: usize, const OLD: bool>(
+    factors: [T; D],
+    columns: [&[T]; D],
+    sums: &mut [T],
+    first: usize,
+) -> usize {
+    let sums = sums[first..].as_chunks_mut::<N>().0;
+    let columns: [&[[T; N]]; D] = columns.map(|column| &column[first..].as_chunks().0[..sums.len()]);
+    for i in 0..sums.len() {
+        let mut sum = sums[i];
+        for k in 0..D {
+            for j in 0..N {
+                sum[j] = sum[j].fused::<OLD>(factors[k], columns[k][i][j]);
+            }
+        }
+        sums[i] = sum;
+    }
+    first + sums.len() * N
 }
 
 /// Adds the products of some elements of a row, and of the columns beside each other there.
