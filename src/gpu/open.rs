@@ -132,15 +132,13 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     let single = faults_of(gpu, operands, |x, y| x / y, f32::sqrt)?;
     let halves = halves_of(gpu);
     let sums = sums_of(gpu)?;
-    let has_fma = !gpu.adapter.faults.fma;
-    let chains = has_fma.then(|| chains_of(gpu, f32::mul_add)).transpose()?;
+    let chains = chains_of(gpu, f32::mul_add, !gpu.adapter.faults.fma)?;
     let double = match gpu.parts.connection.supports(DType::F64) {
         Ok(()) => {
             let operands = pairs([f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0], f64::MAX_EXP - 2);
             let double = faults_of(gpu, operands, |x, y| x / y, f64::sqrt)?;
             // For DX12 naga writes no `fma` of f64.
-            let has_fma = !gpu.adapter.faults.splits;
-            let chains = has_fma.then(|| chains_of(gpu, f64::mul_add)).transpose()?;
+            let chains = chains_of(gpu, f64::mul_add, !gpu.adapter.faults.splits)?;
             Some((double, fractions_of(gpu)?, chains))
         }
         Err(_) => None,
@@ -152,21 +150,13 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
         Err(_) => lacking,
     };
     let mut faults = gpu.adapter.faults.or(single.await?).or(halves).or(sums.await?);
-    faults.chains |= faults.fma || fails(chains).await?;
+    faults.chains |= faults.fma || chains.await?;
     faults.splits |= faults.chains;
     if let Some((double, fractions, wide_chains)) = double {
         faults = faults.or(Faults { flushes: false, ..double.await? }).or(fractions.await?);
-        faults.wide_chains |= fails(wide_chains).await?;
+        faults.wide_chains |= wide_chains.await?;
     }
     Ok(faults)
-}
-
-/// The answer of a test, which an adapter without what it asks for fails.
-async fn fails(test: Option<impl Future<Output = Result<bool>>>) -> Result<bool> {
-    match test {
-        Some(test) => test.await,
-        None => Ok(true),
-    }
 }
 
 /// Numbers from 1 to 2 whose digits look random, by Knuth's multiplier (The Art of Computer Programming, volume 2,
@@ -329,15 +319,17 @@ fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<Faults>>> {
     })
 }
 
-/// Whether `fma` rounds its products in a product of matrices. Every other product nearly cancels the sum before it.
+/// Whether `fma` rounds its products in a product of matrices, which an adapter that has none does. Every other product nearly
+/// cancels the sum before it.
 fn chains_of<T: Float + bytemuck::Pod>(
     gpu: &Arc<Gpu>,
     fma: fn(T, T, T) -> T,
+    has_fma: bool,
 ) -> Result<impl Future<Output = Result<bool>>> {
     const SIDE: usize = 8;
     let mut draw = draws::<f64>();
     let mut drawn = |sign: f64| -> Vec<T> {
-        let number = |i: usize| T::from_f64(if i % 2 == 0 { draw() } else { sign * draw() });
+        let number = |i: usize| T::from_f64(if i.is_multiple_of(2) { draw() } else { sign * draw() });
         (0..SIDE * CHUNK).map(number).collect()
     };
     let (a, b) = (drawn(1.0), drawn(-1.0));
@@ -348,8 +340,9 @@ fn chains_of<T: Float + bytemuck::Pod>(
         })
     };
     let product = Node::contract(2, [&factor(&a, 1)?, &factor(&b, 0)?])?;
-    let read = begun::<T>(gpu, &[&product])?;
+    let read = has_fma.then(|| begun::<T>(gpu, &[&product])).transpose()?;
     Ok(async move {
+        let Some(read) = read else { return Ok(true) };
         let read = read.await?;
         let sum = |i: usize| {
             let factors = a[i / SIDE * CHUNK..][..CHUNK].iter().zip(&b[i % SIDE * CHUNK..]);

@@ -226,10 +226,11 @@ impl Side<'_> {
                 for (k, part) in parts.iter().enumerate() {
                     let square = columns.map(|(parts, _)| parts[k]);
                     let turned: [[T; SQUARE]; SQUARE] = from_fn(|k| square.map(|column| column[k]));
-                    add_products::<T, SQUARE, OLD>(&mut sums, part, &turned);
+                    add_products::<T, 1, SQUARE, OLD>(&mut sums, part.as_chunks().0, &turned);
                 }
                 for (k, &a) in rest.iter().enumerate() {
-                    add_products::<T, SQUARE, OLD>(&mut sums, &[a], &[columns.map(|(_, rest)| rest[k])]);
+                    let columns = columns.map(|(_, rest)| rest[k]);
+                    add_products::<T, 1, SQUARE, OLD>(&mut sums, &[[a]], &[columns]);
                 }
                 add(&mut totals, &sums);
             }
@@ -282,20 +283,6 @@ fn add_vectors<T: Number, const N: usize, const D: usize, const OLD: bool>(
     first + sums.len() * N
 }
 
-/// Adds the products of some elements of a row, and of the columns beside each other there.
-#[inline(always)]
-fn add_products<T: Number, const N: usize, const OLD: bool>(
-    sums: &mut [[T; N]; 1],
-    row: &[T],
-    columns: &[[T; N]],
-) {
-    for (&a, column) in row.iter().zip(columns) {
-        for (sum, &b) in sums[0].iter_mut().zip(column) {
-            *sum = sum.fused::<OLD>(a, b);
-        }
-    }
-}
-
 /// The sums of a chunk of products.
 #[inline(always)]
 pub(super) fn chunk<T: Number, const R: usize, const N: usize, const OLD: bool>(
@@ -303,6 +290,17 @@ pub(super) fn chunk<T: Number, const R: usize, const N: usize, const OLD: bool>(
     right: &[[T; N]],
 ) -> [[T; N]; R] {
     let mut sums = [[T::default(); N]; R];
+    add_products::<T, R, N, OLD>(&mut sums, left, right);
+    sums
+}
+
+/// Adds products to the sums of a tile.
+#[inline(always)]
+fn add_products<T: Number, const R: usize, const N: usize, const OLD: bool>(
+    sums: &mut [[T; N]; R],
+    left: &[[T; R]],
+    right: &[[T; N]],
+) {
     for (left, right) in left.iter().zip(right) {
         for (sums, &a) in sums.iter_mut().zip(left) {
             for (sum, &b) in sums.iter_mut().zip(right) {
@@ -310,7 +308,6 @@ pub(super) fn chunk<T: Number, const R: usize, const N: usize, const OLD: bool>(
             }
         }
     }
-    sums
 }
 
 #[inline(always)]
