@@ -173,7 +173,8 @@ stored! {
 
 /// `a + b` rounded to odd, so that a second rounding is as if it were the only one. It uses the error of the nearest
 /// sum (Knuth's TwoSum).
-fn odd_sum(a: f64, b: f64) -> f64 {
+#[inline(always)]
+pub(super) fn odd_sum(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let part = sum - a;
     let lost = (a - (sum - part)) + (b - part);

@@ -74,6 +74,11 @@ impl Work {
         Work(elements.saturating_mul(steps + bytes * BYTE))
     }
 
+    /// The time of this many products that are added up.
+    pub(super) fn of_products(count: usize) -> Work {
+        Work(count.saturating_mul(ADDITION))
+    }
+
     /// The threads that do it.
     pub(super) fn threads(self) -> usize {
         1 + self.helpers(count() - 1)

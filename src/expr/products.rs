@@ -244,8 +244,9 @@ impl AnyExpr {
 
 on_both! {
     /// Products of matrices and tensors. Contracted axes of different lengths, and operands of different types, are
-    /// errors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The products of a result are added 64
-    /// in sequence, and the sums of these again, so that its bits depend on their number alone.
+    /// errors. Each product is added by one `fma`, which rounds once: 64 in sequence, and the sums of these in sequence
+    /// again, so that the bits of a result depend on the number of products alone. f16 and bf16 are added up in f32 and
+    /// rounded once, integers wrap.
     examples of i32 ["[1, 10], [2]", "let y = device.upload(&[1, 2, 3, 4], [2, 2])?;"];
 
     /// The product of matrices: rows along the last two axes of this, columns of the other. Earlier axes are batches

@@ -73,6 +73,7 @@ fn lacking(connection: &Connection) -> Faults {
         products: !connection.has(wgpu::Features::SHADER_INT64),
         fma: !drivers::has_fma(&connection.device.adapter_info()),
         splits: !drivers::keeps_fma(&connection.device.adapter_info()),
+        doubles: connection.supports(DType::F64).is_err(),
         ..Faults::default()
     }
 }

@@ -13,7 +13,9 @@ use super::lock::lock;
 use super::{drivers, execute, known, pipelines};
 use crate::dtype::{DType, Element, Float, f16};
 use crate::error::{Result, bail};
-use crate::ir::{Destination, Input, Known, Node, Op, Program, Schedule, Source, Storage};
+use crate::ir::{
+    AxisOp, CHUNK, Contract, Destination, Input, Known, Node, Op, Program, Schedule, Source, Storage,
+};
 use crate::layout::Layout;
 use crate::options::Options;
 use crate::plan::{Faults, Target};
@@ -132,10 +134,14 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     let single = faults_of(gpu, operands, |x, y| x / y, f32::sqrt)?;
     let halves = halves_of(gpu);
     let sums = sums_of(gpu)?;
+    let chains = chains_of(gpu, f32::mul_add, !gpu.adapter.faults.fma)?;
     let double = match gpu.parts.connection.supports(DType::F64) {
         Ok(()) => {
             let operands = pairs([f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0], f64::MAX_EXP - 2);
-            Some((faults_of(gpu, operands, |x, y| x / y, f64::sqrt)?, fractions_of(gpu)?))
+            let double = faults_of(gpu, operands, |x, y| x / y, f64::sqrt)?;
+            // For DX12 naga writes no `fma` of f64.
+            let chains = chains_of(gpu, f64::mul_add, !gpu.adapter.faults.splits)?;
+            Some((double, fractions_of(gpu)?, chains))
         }
         Err(_) => None,
     };
@@ -146,9 +152,11 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
         Err(_) => lacking,
     };
     let mut faults = gpu.adapter.faults.or(single.await?).or(halves).or(sums.await?);
-    faults.splits |= faults.fma;
-    if let Some((double, fractions)) = double {
+    faults.chains |= faults.fma || chains.await?;
+    faults.splits |= faults.chains;
+    if let Some((double, fractions, wide_chains)) = double {
         faults = faults.or(Faults { flushes: false, ..double.await? }).or(fractions.await?);
+        faults.wide_chains |= wide_chains.await?;
     }
     Ok(faults)
 }
@@ -310,6 +318,39 @@ fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<Faults>>> {
         let fma = once.zip(&read[0]).any(|(once, got)| !once.is_nan() && once.to_bits() != got.to_bits());
         let has_bits = |x: &f32| x.is_nan() && x.to_bits() & 0xffff != 0;
         Ok(Faults { fma, nans: read[1..].iter().flatten().any(has_bits), ..Faults::default() })
+    })
+}
+
+/// Whether `fma` rounds its products in a product of matrices, which an adapter that has none does. Every other product nearly
+/// cancels the sum before it.
+fn chains_of<T: Float + bytemuck::Pod>(
+    gpu: &Arc<Gpu>,
+    fma: fn(T, T, T) -> T,
+    has_fma: bool,
+) -> Result<impl Future<Output = Result<bool>>> {
+    const SIDE: usize = 8;
+    let mut draw = draws::<f64>();
+    let mut drawn = |sign: f64| -> Vec<T> {
+        let number = |i: usize| T::from_f64(if i.is_multiple_of(2) { draw() } else { sign * draw() });
+        (0..SIDE * CHUNK).map(number).collect()
+    };
+    let (a, b) = (drawn(1.0), drawn(-1.0));
+    let factor = |values: &[T], axis: isize| {
+        leaf(gpu, values)?.view(&|layout| {
+            let rows = layout.reshape(&[SIDE as isize, CHUNK as isize])?;
+            rows.unsqueeze(axis)
+        })
+    };
+    let product = Node::along(AxisOp::Contract(Contract { axis: 2 }), &[&factor(&a, 1)?, &factor(&b, 0)?])?;
+    let read = has_fma.then(|| begun::<T>(gpu, &[&product])).transpose()?;
+    Ok(async move {
+        let Some(read) = read else { return Ok(true) };
+        let read = read.await?;
+        let sum = |i: usize| {
+            let factors = a[i / SIDE * CHUNK..][..CHUNK].iter().zip(&b[i % SIDE * CHUNK..]);
+            factors.fold(T::ZERO, |sum, (&a, &b)| fma(a, b, sum))
+        };
+        Ok((0..SIDE * SIDE).any(|i| read[0][i] != sum(i)))
     })
 }
 

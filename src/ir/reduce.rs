@@ -21,9 +21,9 @@ pub(crate) const ACCUMULATORS: usize = 64;
 
 /// Products of a chunk, which are added in sequence.
 ///
-/// The order of a contraction: products, each rounded, in row-major order of the axes, in chunks of this many. A chunk
-/// is added up in sequence. The values of the chunks are the values of the next round, until there is one. A zero is
-/// +0.
+/// The order of a contraction: products in row-major order of the axes, in chunks of this many. Each product of a chunk
+/// is added to those before it by one `fma`, which begins with +0. The values of the chunks are added up in the same way,
+/// until there is one. A zero is +0.
 pub(crate) const CHUNK: usize = 64;
 
 /// The most products that one program adds up. Of more it makes several sums, which another program adds up as products

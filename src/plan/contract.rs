@@ -4,15 +4,15 @@ use smallvec::smallvec;
 
 use super::access::Store;
 use super::builder::{Made, PlanBuilder};
-use super::form::{Contract, Form};
+use super::form::{Contract, Form, Fused};
 use super::grid::workgroups;
 use super::launch::{Plan, counted};
 use super::numbers::ContractNumbers;
 use super::target::Target;
 use super::walk::{LANES, REDUCE_WORKGROUP, Walk, whole};
-use crate::dtype::DType;
+use crate::dtype::{DType, Kind};
 use crate::error::Result;
-use crate::ir::{CHUNK, Product, Program, Value};
+use crate::ir::{CHUNK, Math, Op, Product, Program, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
 use crate::tuning::contract::{FEW_READERS, FEW_TILES, FEWEST, LEAST_CHUNKS, ROWS, SIDE};
 
@@ -72,7 +72,8 @@ impl Plan {
         let loops = Nest::of(offsets, axes.iter().flatten());
         let mut builder = PlanBuilder::new(&own, loops, walk, target);
         let (batch, axis) = (0..axes[0].len(), axes[0].len() + axes[1].len());
-        let tile = tile(own.dtype, [rows, columns, products], along, target);
+        let fused = fused(&own, [own.results[0], own.results[1]], target);
+        let tile = tile(own.dtype, [rows, columns, products], along, fused, target);
         let contract = Contract { batch, axis, ..tile };
         let bound = builder.bind(1)?;
         let [y, x] = contract.sides;
@@ -85,8 +86,13 @@ impl Plan {
             let s = if after.steps.len() == 1 { "" } else { "s" };
             format!(", and {} step{s} before each is stored", after.steps.len())
         });
+        let by = match fused {
+            Fused::Doubles => ", each fma made of f64",
+            Fused::Integers => ", each fma made of integers",
+            Fused::Open | Fused::Builtin | Fused::Exact => "",
+        };
         let description = format!(
-            "{matrices} of {rows} rows and {columns} columns over {products}: a workgroup has {} by {} results{then}",
+            "{matrices} of {rows} rows and {columns} columns over {products}{by}: a workgroup has {} by {} results{then}",
             tile[0], tile[1]
         );
         let output = builder.loops.output();
@@ -139,14 +145,47 @@ fn stride(program: &Program, factor: Value, axis: usize) -> isize {
     largest.map_or(0, |(input, _)| input.layout.strides()[axis])
 }
 
+/// How a product of factors and its addition are rounded once.
+fn fused(program: &Program, factors: [Value; 2], target: Target) -> Fused {
+    let (element, faults) = (program.dtype_of(factors[0]), target.faults);
+    // The least normal float that a result rounds up to is kept in integers.
+    let flushes = faults.flushes && target.math == Math::Total;
+    let rounds_twice = if element == DType::F64 { faults.wide_chains } else { faults.chains || flushes };
+    match () {
+        () if element.kind() != Kind::Float || target.math == Math::Fast => Fused::Open,
+        () if !rounds_twice => Fused::Builtin,
+        () if factors.iter().all(|&factor| is_short(program, factor)) => Fused::Exact,
+        // The host's processor has vectors of f64. Most GPUs have few units for it.
+        () if element == DType::F32 && !faults.doubles && !flushes && target.rate.is_none() => Fused::Doubles,
+        () => Fused::Integers,
+    }
+}
+
+/// Whether a factor is cast from a type of so few digits and exponents that products of two are exact in f32.
+fn is_short(program: &Program, factor: Value) -> bool {
+    match program.step(factor) {
+        Some(step) if step.op == Op::Flush => is_short(program, step.args[0]),
+        Some(step) => step.op == Op::Cast && (step.dtype == DType::F16 || step.dtype.size() == 1),
+        None => false,
+    }
+}
+
 /// The tile of matrices with this many rows and columns over this many products.
-fn tile(element: DType, [rows, columns, products]: [usize; 3], along: [bool; 2], target: Target) -> Contract {
-    let own = if rows == 1 { 1 } else { ROWS };
+fn tile(
+    element: DType,
+    [rows, columns, products]: [usize; 3],
+    along: [bool; 2],
+    fused: Fused,
+    target: Target,
+) -> Contract {
+    // Compilers repeat the text of an `fma` that is made.
+    let own = if rows == 1 || fused.is_made() { 1 } else { ROWS };
     let size = element.size().max(size_of::<u32>()) as u32;
     let bytes = |[y, x]: [u32; 2]| (y + x) * LANES as u32 * Contract::DEPTH * size;
     let fits = |sides: &[u32; 2]| sides[0] * sides[1] <= target.workgroup && bytes(*sides) <= target.shared;
     // A single row: neighbouring invocations load the columns side by side, and a fourth of them multiplies.
     let groups: &[[u32; 2]] = match own {
+        _ if fused.is_made() => &[],
         1 if along[1] => &[[4, 16]],
         1 => &[],
         _ => &[[16, 16], [8, 16], [8, 8]],
@@ -162,5 +201,6 @@ fn tile(element: DType, [rows, columns, products]: [usize; 3], along: [bool; 2],
     });
     let (shares, masked) = (shared.is_some(), !products.is_multiple_of(Contract::DEPTH as usize));
     let masked = shares && masked;
-    Contract { batch: 0..0, axis: 0, along, rows: own, sides, shares, masked, is_chunk: products <= CHUNK }
+    let is_chunk = products <= CHUNK;
+    Contract { batch: 0..0, axis: 0, along, rows: own, sides, shares, masked, is_chunk, fused }
 }

@@ -112,6 +112,29 @@ pub(crate) struct Contract {
     pub masked: bool,
     /// Whether all products are one chunk.
     pub is_chunk: bool,
+    pub fused: Fused,
+}
+
+/// How a product and its addition are rounded once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Fused {
+    /// By a product and a sum, of integers, or as the adapter likes.
+    Open,
+    /// By the builtin.
+    Builtin,
+    /// By a product that is exact, and a sum.
+    Exact,
+    /// By f64, in which products of f32 are exact.
+    Doubles,
+    /// By integers.
+    Integers,
+}
+
+impl Fused {
+    /// Whether it takes many operations, next to which loads cost little.
+    pub(super) fn is_made(self) -> bool {
+        matches!(self, Fused::Doubles | Fused::Integers)
+    }
 }
 
 impl Contract {

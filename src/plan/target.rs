@@ -50,6 +50,12 @@ faults! {
     fma,
     /// `fma` is several instructions, or the driver's compiler may take it apart.
     splits,
+    /// `fma` rounds its product in a product of matrices, where the next `fma` reads it.
+    chains,
+    /// The same for f64.
+    wide_chains,
+    /// There is no f64.
+    doubles,
     /// NaN from sums and products has bits set in its lower half.
     nans,
     /// `floor`, `ceil`, `round` and `trunc` leave fractions of f64.

@@ -1,4 +1,4 @@
-//! Kernels of products of matrices: the functions of factors, of fenced arithmetic, and of storing a vector with the steps
+//! Kernels of products of matrices: the functions of factors, of an `fma` and a fenced sum, and of storing a vector with the steps
 //! after its sums, for `shaders/kernels/product.wgsl`. Sums are in the order of [`CHUNK`].
 
 use super::coordinates::{Coordinate, divided};
@@ -10,19 +10,19 @@ use super::types::{compute, encode, lanes, narrow, pack};
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::ir::{CHUNK, Math, Value, needed};
-use crate::plan::{Contract, LANES, Origin, Role, Store, Walk};
+use crate::plan::{Contract, Fused, LANES, Origin, Role, Store, Walk};
 
 /// Products of an iteration over workgroup memory: a loop costs some ten instructions in each turn.
 const TURNS: u32 = 4;
 
-/// What keeps a compiler from contracting and reordering products and sums.
+/// What keeps a compiler from reordering sums.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fence {
     /// Nothing.
     Off,
     /// An exclusive or behind each.
     Word,
-    /// Each is an `fma`, with a 1 or a -0 that no compiler knows. It costs nothing.
+    /// Each is an `fma`, with a 1 that no compiler knows. It costs nothing.
     Fma,
 }
 
@@ -31,7 +31,7 @@ impl Emitter<'_> {
         let element = self.code.value_type(self.code.results[0]);
         self.factor(contract, 0, "row")?;
         self.factor(contract, 1, "x")?;
-        self.arithmetic(element);
+        self.arithmetic(contract, element);
         self.store_vector(contract, element)?;
         let [y, x] = contract.sides;
         let mut places = vec![Coordinate::of("across", "vectors"), Coordinate::of("down", "positions")];
@@ -39,17 +39,17 @@ impl Emitter<'_> {
         places.extend(of_batch.map(|axis| Coordinate::axis(axis).called(format!("batch{axis}"))));
         let fence = match self.fence(element) {
             Fence::Off => String::new(),
+            // One chunk is not added to others.
+            _ if contract.is_chunk && contract.fused != Fused::Exact => String::new(),
             Fence::Word => fences::named(fences::is_wide(element), 0),
-            Fence::Fma => [("one", "0x3f800000u"), ("negative_zero", "0x80000000u")]
-                .map(|(name, bits)| format!("let {name} = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ {bits}));"))
-                .join("\n"),
+            Fence::Fma => "let one = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x3f800000u));".into(),
         };
         let rows = contract.rows;
         let vector = lanes(element);
         let name = if contract.is_chunk { "sum" } else { "total" };
         let added = |row: u32| {
-            let total = self.call("added", [&format!("total{row}_0"), &format!("sum{row}_0")]);
-            format!("total{row}_0 = {total};")
+            let fence = self.fence_of(element).map_or(String::new(), |(name, _)| format!(", {name}"));
+            format!("total{row}_0 = added(total{row}_0, sum{row}_0{fence});")
         };
         let more = |row: u32| format!("let row{row} = first_row + local / {x}u * {rows}u + {row}u;");
         Filling::default()
@@ -76,7 +76,7 @@ impl Emitter<'_> {
             .with("turns", TURNS)
             .with("batch", Emitter::batch(contract, ""))
             .with_lines("loads", Self::shared_loads(contract, &vector))
-            .with_lines("products", self.products(contract, &vector))
+            .with_lines("products", Self::products(contract, &vector))
             .with("vector", vector)
             .fill(self.text, include_str!("../../shaders/kernels/product.wgsl"))
     }
@@ -125,29 +125,34 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Products and sums. Fences keep compilers from contracting and reordering them, unless the adapter may.
-    fn arithmetic(&mut self, element: DType) {
+    /// The functions of a product that is added, and of a sum that is.
+    fn arithmetic(&mut self, contract: &Contract, element: DType) {
         let vector = lanes(element);
-        for (name, op, by_fma) in
-            [("multiplied", "*", "fma(a, b, negative_zero)"), ("added", "+", "fma(a, one, b)")]
-        {
-            let plain = format!("a {op} b");
-            let value = match self.fence(element) {
-                Fence::Off => plain,
-                Fence::Word => fences::fenced(element, &plain, 0),
-                Fence::Fma => by_fma.into(),
+        let fused = match contract.fused {
+            Fused::Open => "s + a * b".into(),
+            Fused::Builtin => "fma(a, b, s)".into(),
+            Fused::Exact => fences::fenced(element, "s + a * b", 0),
+            Fused::Doubles => "fma_by_f64(a, b, s)".into(),
+            Fused::Integers => format!("fma_rounded_{}(a, b, s, false)", compute(element)),
+        };
+        let added = match self.fence(element) {
+            Fence::Off => "a + b".into(),
+            Fence::Word => fences::fenced(element, "a + b", 0),
+            Fence::Fma => "fma(a, one, b)".into(),
+        };
+        let fence = self.fence_of(element).map(|(name, of)| format!(", {name}: {of}")).unwrap_or_default();
+        let of_fused = if contract.fused == Fused::Exact { &*fence } else { "" };
+        let mut functions = vec![("fused", "s: ", of_fused, fused)];
+        if !contract.is_chunk {
+            functions.push(("added", "", &fence, added));
+        }
+        for (name, sum, fence, value) in functions {
+            let value = match self.is_total(element) {
+                true => format!("flushed_term_{}({value})", compute(element)),
+                false => value,
             };
-            // A product that rounds up to the least normal float is that, also where the adapter would flush it.
-            let value = match (self.is_total(element), op) {
-                (false, _) => value,
-                (true, "*") if self.kernel.faults.flushes => {
-                    format!("flushed_product_{}(a, b)", compute(element))
-                }
-                (true, _) => format!("flushed_term_{}({value})", compute(element)),
-            };
-            let fence =
-                self.fence_of(name, element).map_or(String::new(), |(name, of)| format!(", {name}: {of}"));
-            line!(self.text, "fn {name}(a: {vector}, b: {vector}{fence}) -> {vector} {{");
+            let sum = if sum.is_empty() { String::new() } else { format!(", {sum}{vector}") };
+            line!(self.text, "fn {name}(a: {vector}, b: {vector}{sum}{fence}) -> {vector} {{");
             line!(self.text, "    return {value};\n}}\n");
         }
     }
@@ -167,21 +172,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// The name and the type of what fences the results of a function, if it has a fence.
-    fn fence_of(&self, name: &str, element: DType) -> Option<(String, &'static str)> {
+    /// The name and the type of what fences sums, if they have a fence.
+    fn fence_of(&self, element: DType) -> Option<(String, &'static str)> {
         let wide = fences::is_wide(element);
         match self.fence(element) {
             Fence::Off => None,
             Fence::Word => Some((fences::zero(wide, 0), if wide { "vec4<u64>" } else { "vec4<u32>" })),
-            Fence::Fma => Some((if name == "added" { "one" } else { "negative_zero" }.into(), "vec4<f32>")),
+            Fence::Fma => Some(("one".into(), "vec4<f32>")),
         }
-    }
-
-    /// A sum, or a product of a vector.
-    fn call(&self, name: &str, [a, b]: [&str; 2]) -> String {
-        let element = self.code.value_type(self.code.results[0]);
-        let fence = self.fence_of(name, element).map_or(String::new(), |(name, _)| format!(", {name}"));
-        format!("{name}({a}, {b}{fence})")
     }
 
     /// The function that stores a vector of results, some of which may not exist.
@@ -236,12 +234,10 @@ impl Emitter<'_> {
     }
 
     /// The lines that add products of all rows to their sums: of an invocation's own loads, or of some in workgroup memory.
-    fn products(&self, contract: &Contract, vector: &str) -> Vec<String> {
+    fn products(contract: &Contract, vector: &str) -> Vec<String> {
         let (batch, mut lines) = (Emitter::batch(contract, ""), Vec::new());
-        let add = |row: u32, factors: [&str; 2]| {
-            let (sum, product) = (format!("sum{row}_0"), self.call("multiplied", factors));
-            format!("{sum} = {};", self.call("added", [&sum, &product]))
-        };
+        let fence = if contract.fused == Fused::Exact { ", zero" } else { "" };
+        let add = |row: u32, [a, b]: [&str; 2]| format!("sum{row}_0 = fused({a}, {b}, sum{row}_0{fence});");
         for row in (0..contract.rows).filter(|_| !contract.shares) {
             lines.push(format!("let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);"));
             lines.push(add(row, [&format!("a{row}"), "b0"]));

@@ -61,8 +61,8 @@ fn factor1(x: u32, k: u32) -> vec4<f32> {
     return v0;
 }
 
-fn multiplied(a: vec4<f32>, b: vec4<f32>, negative_zero: vec4<f32>) -> vec4<f32> {
-    return fma(a, b, negative_zero);
+fn fused(a: vec4<f32>, b: vec4<f32>, s: vec4<f32>) -> vec4<f32> {
+    return fma(a, b, s);
 }
 
 fn added(a: vec4<f32>, b: vec4<f32>, one: vec4<f32>) -> vec4<f32> {
@@ -92,7 +92,6 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let row0 = first_row + local / 16u * 1u + 0u;
     let x0 = first_x + local % 16u + 0u;
     let one = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x3f800000u));
-    let negative_zero = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x80000000u));
     var total0_0 = vec4<f32>();
     for (var first = 0u; first < p.row; first += 64u) {
         var sum0_0 = vec4<f32>();
@@ -117,16 +116,16 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
             for (var k = 0u; k < 16u; k += 4u) {
                 let a0 = shared0[(k + 0u) * 4u + ((local / 16u) ^ ((k + 0u) & 3u))];
                 let b0_0 = shared1[(k + 0u) * 16u + ((local % 16u) ^ ((k + 0u) & 7u))];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a0.x), b0_0, negative_zero), one);
+                sum0_0 = fused(vec4<f32>(a0.x), b0_0, sum0_0);
                 let a1 = shared0[(k + 1u) * 4u + ((local / 16u) ^ ((k + 1u) & 3u))];
                 let b1_0 = shared1[(k + 1u) * 16u + ((local % 16u) ^ ((k + 1u) & 7u))];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a1.x), b1_0, negative_zero), one);
+                sum0_0 = fused(vec4<f32>(a1.x), b1_0, sum0_0);
                 let a2 = shared0[(k + 2u) * 4u + ((local / 16u) ^ ((k + 2u) & 3u))];
                 let b2_0 = shared1[(k + 2u) * 16u + ((local % 16u) ^ ((k + 2u) & 7u))];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a2.x), b2_0, negative_zero), one);
+                sum0_0 = fused(vec4<f32>(a2.x), b2_0, sum0_0);
                 let a3 = shared0[(k + 3u) * 4u + ((local / 16u) ^ ((k + 3u) & 3u))];
                 let b3_0 = shared1[(k + 3u) * 16u + ((local % 16u) ^ ((k + 3u) & 7u))];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a3.x), b3_0, negative_zero), one);
+                sum0_0 = fused(vec4<f32>(a3.x), b3_0, sum0_0);
             }
             workgroupBarrier();
         }

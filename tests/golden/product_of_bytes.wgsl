@@ -87,8 +87,8 @@ fn factor1(x: u32, k: u32) -> vec4<f32> {
     return v1;
 }
 
-fn multiplied(a: vec4<f32>, b: vec4<f32>, negative_zero: vec4<f32>) -> vec4<f32> {
-    return fma(a, b, negative_zero);
+fn fused(a: vec4<f32>, b: vec4<f32>, s: vec4<f32>) -> vec4<f32> {
+    return fma(a, b, s);
 }
 
 fn added(a: vec4<f32>, b: vec4<f32>, one: vec4<f32>) -> vec4<f32> {
@@ -126,7 +126,6 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let row0 = first_row + local / 16u * 4u + 0u;
     let x0 = first_x + local % 16u + 0u;
     let one = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x3f800000u));
-    let negative_zero = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x80000000u));
     var total0_0 = vec4<f32>();
     var total1_0 = vec4<f32>();
     var total2_0 = vec4<f32>();
@@ -148,28 +147,28 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
             for (var k = 0u; k < 16u; k += 4u) {
                 let a0 = shared0[(k + 0u) * 16u + ((local / 16u) ^ ((k + 0u) & 7u))];
                 let b0_0 = shared1[(k + 0u) * 16u + local % 16u];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a0.x), b0_0, negative_zero), one);
-                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a0.y), b0_0, negative_zero), one);
-                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a0.z), b0_0, negative_zero), one);
-                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a0.w), b0_0, negative_zero), one);
+                sum0_0 = fused(vec4<f32>(a0.x), b0_0, sum0_0);
+                sum1_0 = fused(vec4<f32>(a0.y), b0_0, sum1_0);
+                sum2_0 = fused(vec4<f32>(a0.z), b0_0, sum2_0);
+                sum3_0 = fused(vec4<f32>(a0.w), b0_0, sum3_0);
                 let a1 = shared0[(k + 1u) * 16u + ((local / 16u) ^ ((k + 1u) & 7u))];
                 let b1_0 = shared1[(k + 1u) * 16u + local % 16u];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a1.x), b1_0, negative_zero), one);
-                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a1.y), b1_0, negative_zero), one);
-                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a1.z), b1_0, negative_zero), one);
-                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a1.w), b1_0, negative_zero), one);
+                sum0_0 = fused(vec4<f32>(a1.x), b1_0, sum0_0);
+                sum1_0 = fused(vec4<f32>(a1.y), b1_0, sum1_0);
+                sum2_0 = fused(vec4<f32>(a1.z), b1_0, sum2_0);
+                sum3_0 = fused(vec4<f32>(a1.w), b1_0, sum3_0);
                 let a2 = shared0[(k + 2u) * 16u + ((local / 16u) ^ ((k + 2u) & 7u))];
                 let b2_0 = shared1[(k + 2u) * 16u + local % 16u];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a2.x), b2_0, negative_zero), one);
-                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a2.y), b2_0, negative_zero), one);
-                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a2.z), b2_0, negative_zero), one);
-                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a2.w), b2_0, negative_zero), one);
+                sum0_0 = fused(vec4<f32>(a2.x), b2_0, sum0_0);
+                sum1_0 = fused(vec4<f32>(a2.y), b2_0, sum1_0);
+                sum2_0 = fused(vec4<f32>(a2.z), b2_0, sum2_0);
+                sum3_0 = fused(vec4<f32>(a2.w), b2_0, sum3_0);
                 let a3 = shared0[(k + 3u) * 16u + ((local / 16u) ^ ((k + 3u) & 7u))];
                 let b3_0 = shared1[(k + 3u) * 16u + local % 16u];
-                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a3.x), b3_0, negative_zero), one);
-                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a3.y), b3_0, negative_zero), one);
-                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a3.z), b3_0, negative_zero), one);
-                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a3.w), b3_0, negative_zero), one);
+                sum0_0 = fused(vec4<f32>(a3.x), b3_0, sum0_0);
+                sum1_0 = fused(vec4<f32>(a3.y), b3_0, sum1_0);
+                sum2_0 = fused(vec4<f32>(a3.z), b3_0, sum2_0);
+                sum3_0 = fused(vec4<f32>(a3.w), b3_0, sum3_0);
             }
             workgroupBarrier();
         }

@@ -56,6 +56,7 @@ fn reductions() {
 #[test]
 fn products() {
     check(include_str!("../data/products.jsonl"), 10, 1);
+    check(include_str!("../data/fused.jsonl"), 60, 2);
 }
 
 #[test]

@@ -11,7 +11,7 @@ const KNOWN = [
   ['SwiftShader, Vulkan', '2026-11-29'],
   ['Chromium, WebGPU on SwiftShader', '2026-11-29'],
 ];
-const KNOWN_HASH = 'e414514f79d3b91e1d94b91d3b2722ae816e64601692efd486a33426777a09cf';
+const KNOWN_HASH = 'a16e971f2944f5cb0c029ef8af35faa0b4fb7411f1e50e33d1c1648f330a6f4f';
 
 /** The zoom's middle and step, as in examples/hash/work.rs. */
 const CENTER = [-0.101096363845622, 0.956286510809142];

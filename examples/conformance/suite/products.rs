@@ -1,8 +1,9 @@
 //! Lines about operators of ONNX: `{"op", "operands": [{"type", "shape", "data"}], "result"}`, an operator with its attributes,
-//! and the result of its node test, which may list every few elements only.
+//! and the result of its node test, which may list every few elements only. Lines with `bits` in place of `data` say which
+//! bits the result must have.
 
 use serde_json::Value;
-use zerostride::{AnyExpr, DType, Device, ErrorKind, Result, bf16};
+use zerostride::{AnyExpr, DType, Device, ErrorKind, Result, bf16, f16};
 
 use super::Verdict;
 use super::pools;
@@ -15,7 +16,7 @@ pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
         Err(error) if error.kind() == ErrorKind::Limit => return Verdict::Skipped(error.to_string()),
         Err(error) => return Verdict::Failed(error.to_string()),
     };
-    let (expected, named) = (list(&case["result"]["data"]), &case["result"]["type"]);
+    let (expected, named) = (elements(of, &bytes(&case["result"], of)), &case["result"]["type"]);
     if shape != lengths(&case["result"]) || *named != of.name() {
         return Verdict::Failed(format!("the result is {of} {shape:?} and not {}", case["result"]));
     }
@@ -30,7 +31,11 @@ pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
         DType::F64 => 8.0 * f64::EPSILON,
         _ => 0.0,
     };
-    let is_near = |(a, b): (&f64, &f64)| (a - b).abs() <= near * b.abs().max(1.0);
+    let least = if of == DType::F16 { 2.0_f64.powi(-14) } else { 2.0_f64.powi(-126) };
+    let is_near = |(a, b): (&f64, &f64)| match case["result"]["bits"].is_array() {
+        true => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan() || *a == 0.0 && b.abs() < least,
+        false => (a - b).abs() <= near * b.abs().max(1.0),
+    };
     match got.len() == expected.len() && got.iter().zip(&expected).all(is_near) {
         true => Verdict::Passed { ulp: 0 },
         false => Verdict::Failed(format!("{got:?} and not {expected:?}")),
@@ -61,6 +66,7 @@ pub(super) fn elements(of: DType, bytes: &[u8]) -> Vec<f64> {
         (DType::I32, &[a, b, c, d]) => i32::from_le_bytes([a, b, c, d]).into(),
         (DType::U8, &[a]) => a.into(),
         (DType::U32, &[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]).into(),
+        (DType::F16, &[a, b]) => f16::from_le_bytes([a, b]).to_f64(),
         (DType::BF16, &[a, b]) => bf16::from_le_bytes([a, b]).to_f64(),
         (DType::F64, bytes) => bytes.try_into().map_or(f64::NAN, f64::from_le_bytes),
         (DType::I64 | DType::U64, bytes) => {
@@ -73,14 +79,22 @@ pub(super) fn elements(of: DType, bytes: &[u8]) -> Vec<f64> {
 
 pub(super) fn operand(device: &Device, own: &Value) -> Result<AnyExpr> {
     let of = own["type"].as_str().and_then(dtype).unwrap_or(DType::F32);
-    let bytes = |x: f64| match of {
+    Ok(device.upload_bytes(&bytes(own, of), of, lengths(own))?.expr())
+}
+
+/// The bytes of a tensor's elements, given by number or by their bits.
+fn bytes(own: &Value, of: DType) -> Vec<u8> {
+    let word = |x: f64| (x as i64).to_le_bytes()[..of.size()].to_vec();
+    if own["bits"].is_array() {
+        return list(&own["bits"]).into_iter().flat_map(word).collect();
+    }
+    let element = |x: f64| match of {
         DType::BF16 => bf16::from_f64(x).to_le_bytes().to_vec(),
         DType::F64 => x.to_le_bytes().to_vec(),
         DType::F32 => (x as f32).to_le_bytes().to_vec(),
-        _ => (x as i64).to_le_bytes()[..of.size()].to_vec(),
+        _ => word(x),
     };
-    let bytes: Vec<u8> = list(&own["data"]).into_iter().flat_map(bytes).collect();
-    Ok(device.upload_bytes(&bytes, of, lengths(own))?.expr())
+    list(&own["data"]).into_iter().flat_map(element).collect()
 }
 
 /// The result of ONNX's operator.
@@ -88,7 +102,7 @@ fn asked(case: &Value, operands: &[AnyExpr]) -> AnyExpr {
     let call = |name: &str, a: &AnyExpr, b: &AnyExpr| AnyExpr::call(name, &[a.clone(), b.clone()]);
     match (case["op"].as_str().unwrap_or_default(), operands) {
         ("MaxPool" | "AveragePool" | "Conv", operands) => pools::asked(case, operands),
-        ("MatMul", [a, b]) => a.matmul(b),
+        ("MatMul" | "matmul", [a, b]) => a.matmul(b),
         ("MatMulInteger", [a, b, rest @ ..]) => {
             let zeroed = |own: &AnyExpr, zero: Option<&AnyExpr>| match zero {
                 Some(zero) => call("sub", &own.cast(DType::I32), &zero.cast(DType::I32)),

@@ -1,27 +1,31 @@
 //! The factors of a product: packed panels, or columns that are read in place, and the sums of chunks.
 
 use std::array::from_fn;
-use std::ops::{Add, Mul, Range};
+use std::ops::{Add, Range};
 
 use bytemuck::Pod;
 
-use crate::cpu::math::Stored;
+use crate::cpu::math::{Stored, odd_sum};
 use crate::ir::CHUNK;
 use crate::layout::Shape;
 
 /// Columns, and products, that are turned at once.
 const SQUARE: usize = 8;
 
+/// Products that are added to a sum while it is in registers, if columns are read in place.
+const DEEP: usize = 4;
+
 /// The type that multiplies and adds: one for integers of either sign.
 pub(super) trait Number: Pod + Send + Sync + Default {
     fn plus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
+    /// The sum of this and a product, rounded once. If the vectors are `OLD`, they have no instruction for it.
+    fn fused<const OLD: bool>(self, a: Self, b: Self) -> Self;
     /// Turns finished sums into results: in total mode any NaN becomes the one NaN.
     fn finish(_sums: &mut [Self]) {}
 }
 
 macro_rules! numbers {
-    ($([$($t:ty),+] $plus:ident $times:ident;)*) => {$($(
+    ($([$($t:ty),+] $plus:ident |$s:ident, $a:ident, $b:ident| $new:expr, $old:expr;)*) => {$($(
         impl Number for $t {
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -29,15 +33,20 @@ macro_rules! numbers {
             }
 
             #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self.$times(other)
+            fn fused<const OLD: bool>(self, $a: Self, $b: Self) -> Self {
+                let $s = self;
+                if OLD { $old } else { $new }
             }
         }
     )+)*};
 }
 numbers! {
-    [f32, f64] add mul;
-    [u8, u16, u32, u64] wrapping_add wrapping_mul;
+    // A product of f32 is exact in f64.
+    [f32] add |s, a, b| a.mul_add(b, s), odd_sum(f64::from(a) * f64::from(b), s.into()) as f32;
+    // A function of the system's computes it.
+    [f64] add |s, a, b| a.mul_add(b, s), a.mul_add(b, s);
+    [u8, u16, u32, u64] wrapping_add
+        |s, a, b| s.wrapping_add(a.wrapping_mul(b)), s.wrapping_add(a.wrapping_mul(b));
 }
 
 /// Floats in total mode. An array of one lies in memory as its element, and is a type of its own.
@@ -50,8 +59,8 @@ macro_rules! totals {
             }
 
             #[inline(always)]
-            fn times(self, [other]: Self) -> Self {
-                [(self[0] * other).flushed()]
+            fn fused<const OLD: bool>(self, [a]: Self, [b]: Self) -> Self {
+                [self[0].fused::<OLD>(a, b).flushed()]
             }
 
             fn finish(sums: &mut [Self]) {
@@ -143,7 +152,7 @@ impl Side<'_> {
 
     /// Columns that lie side by side, times a few rows: each element is read once, in place.
     #[inline(always)]
-    pub(super) fn times_rows<T: Number, const R: usize>(
+    pub(super) fn times_rows<T: Number, const R: usize, const OLD: bool>(
         &self,
         matrix: usize,
         columns: Range<usize>,
@@ -157,11 +166,13 @@ impl Side<'_> {
         out.iter_mut().for_each(|out| out.fill(T::default()));
         for rows in rows.chunks(CHUNK) {
             sums.fill(T::default());
-            for row in rows {
-                let column = &self.elements()[at as usize..][..width];
-                for (sums, &a) in sums.chunks_mut(width).zip(row) {
-                    sums.iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.plus(a.times(b)));
-                }
+            let (parts, rest) = rows.as_chunks::<DEEP>();
+            for part in parts {
+                self.add_rows::<T, R, DEEP, OLD>(at, width, part, sums);
+                at += DEEP as isize * self.stride;
+            }
+            for row in rest {
+                self.add_rows::<T, R, 1, OLD>(at, width, &[*row], sums);
                 at += self.stride;
             }
             for (out, sums) in out.iter_mut().zip(sums.chunks(width)) {
@@ -170,10 +181,29 @@ impl Side<'_> {
         }
     }
 
+    /// Adds a few products of each row to its sums, which are loaded and stored once.
+    #[inline(always)]
+    fn add_rows<T: Number, const R: usize, const D: usize, const OLD: bool>(
+        &self,
+        at: isize,
+        width: usize,
+        rows: &[[T; R]; D],
+        sums: &mut [T],
+    ) {
+        let columns: [&[T]; D] =
+            from_fn(|k| &self.elements()[(at + k as isize * self.stride) as usize..][..width]);
+        for (i, sums) in sums.chunks_mut(width).enumerate() {
+            let factors = rows.map(|row| row[i]);
+            let done = add_vectors::<T, 16, D, OLD>(factors, columns, sums, 0);
+            let done = add_vectors::<T, 4, D, OLD>(factors, columns, sums, done);
+            add_vectors::<T, 1, D, OLD>(factors, columns, sums, done);
+        }
+    }
+
     /// Columns that lie along the products, times one row: read in place, by squares that are turned in registers, so that
     /// each load is a vector.
     #[inline(always)]
-    pub(super) fn times_row<T: Number>(
+    pub(super) fn times_row<T: Number, const OLD: bool>(
         &self,
         matrix: usize,
         kept: Range<usize>,
@@ -196,10 +226,11 @@ impl Side<'_> {
                 for (k, part) in parts.iter().enumerate() {
                     let square = columns.map(|(parts, _)| parts[k]);
                     let turned: [[T; SQUARE]; SQUARE] = from_fn(|k| square.map(|column| column[k]));
-                    add_products(&mut sums, part, &turned);
+                    add_products::<T, 1, SQUARE, OLD>(&mut sums, part.as_chunks().0, &turned);
                 }
                 for (k, &a) in rest.iter().enumerate() {
-                    add_products(&mut sums, &[a], &[columns.map(|(_, rest)| rest[k])]);
+                    let columns = columns.map(|(_, rest)| rest[k]);
+                    add_products::<T, 1, SQUARE, OLD>(&mut sums, &[[a]], &[columns]);
                 }
                 add(&mut totals, &sums);
             }
@@ -229,31 +260,54 @@ pub(super) fn store<T: Copy, const N: usize>(from: &[T; N], to: &mut [T]) {
     }
 }
 
-/// Adds the products of some elements of a row, and of the columns beside each other there.
+/// Adds products of the columns from one on, by vectors of `N`. Returns the first column that is left.
 #[inline(always)]
-fn add_products<T: Number, const N: usize>(sums: &mut [[T; N]; 1], row: &[T], columns: &[[T; N]]) {
-    for (&a, column) in row.iter().zip(columns) {
-        for (sum, &b) in sums[0].iter_mut().zip(column) {
-            *sum = sum.plus(a.times(b));
+#[allow(clippy::needless_range_loop)] // iterators would keep sums in memory
+fn add_vectors<T: Number, const N: usize, const D: usize, const OLD: bool>(
+    factors: [T; D],
+    columns: [&[T]; D],
+    sums: &mut [T],
+    first: usize,
+) -> usize {
+    let sums = sums[first..].as_chunks_mut::<N>().0;
+    let columns: [&[[T; N]]; D] = columns.map(|column| &column[first..].as_chunks().0[..sums.len()]);
+    for i in 0..sums.len() {
+        let mut sum = sums[i];
+        for k in 0..D {
+            for j in 0..N {
+                sum[j] = sum[j].fused::<OLD>(factors[k], columns[k][i][j]);
+            }
         }
+        sums[i] = sum;
     }
+    first + sums.len() * N
 }
 
 /// The sums of a chunk of products.
 #[inline(always)]
-pub(super) fn chunk<T: Number, const R: usize, const N: usize>(
+pub(super) fn chunk<T: Number, const R: usize, const N: usize, const OLD: bool>(
     left: &[[T; R]],
     right: &[[T; N]],
 ) -> [[T; N]; R] {
     let mut sums = [[T::default(); N]; R];
+    add_products::<T, R, N, OLD>(&mut sums, left, right);
+    sums
+}
+
+/// Adds products to the sums of a tile.
+#[inline(always)]
+fn add_products<T: Number, const R: usize, const N: usize, const OLD: bool>(
+    sums: &mut [[T; N]; R],
+    left: &[[T; R]],
+    right: &[[T; N]],
+) {
     for (left, right) in left.iter().zip(right) {
         for (sums, &a) in sums.iter_mut().zip(left) {
             for (sum, &b) in sums.iter_mut().zip(right) {
-                *sum = sum.plus(a.times(b));
+                *sum = sum.fused::<OLD>(a, b);
             }
         }
     }
-    sums
 }
 
 #[inline(always)]

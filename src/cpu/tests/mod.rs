@@ -1,5 +1,6 @@
 //! Every loop as a processor runs it that is older than the vectors it is compiled for.
 
+use crate::dtype::Kind;
 use crate::vectors::AS_OLD;
 use crate::{AnyExpr, DType, Device, ReduceOptions, operations, reductions};
 
@@ -28,6 +29,18 @@ fn old_processors_compute_the_same() {
             for axis in [0, 1] {
                 all.push((row.name, dtype, operands[0].reduce(row.name, axis, ReduceOptions::default())));
             }
+        }
+        if dtype != DType::Bool {
+            let mut factors = operands.clone();
+            if dtype.kind() == Kind::Float {
+                factors = factors.map(|x| AnyExpr::call("exp", &[x]));
+            }
+            let [a, b, c] = factors;
+            let turned = b.transpose(0, 1).shared();
+            all.push(("matmul", dtype, a.matmul(&turned)));
+            all.push(("matmul", dtype, turned.matmul(&c)));
+            all.push(("matmul", dtype, a.slice(0, ..1).matmul(&turned)));
+            all.push(("matmul", dtype, a.slice(0, ..2).slice(1, ..5).matmul(&c)));
         }
         for other in DType::ALL {
             all.push(("cast", dtype, operands[0].cast(other)));

@@ -184,6 +184,9 @@ fn every_op_for_other_compilers() {
     folder.identities();
     folder.chains();
     folder.reduces();
+    let [a, b] = [[64, 256], [256, 64]].map(|shape| Device::cpu().zeros::<f32>(shape).unwrap());
+    let product = golden::first(target(Math::Precise, false), &a.matmul(&b));
+    folder.keep("product", emit(&product.plan.kernel).unwrap().text());
     std::fs::write(folder.path.join("ops.txt"), table).unwrap();
 }
 

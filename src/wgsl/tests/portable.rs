@@ -246,6 +246,46 @@ fn products_in_every_language() {
     assert!(written >= 108, "only {written} kernels");
 }
 
+/// The forms of an `fma` in a product of some type, by the faults of an adapter.
+#[test]
+fn products_are_fused_by_every_form() {
+    fn text<T: Element>(faults: Faults, math: Math, rate: Option<u64>) -> String {
+        let device = Device::cpu();
+        let [a, b] = [[40, 70], [70, 50]].map(|shape| device.zeros::<T>(shape).unwrap().expr());
+        let target = Target { faults, math, rate, ..GPU };
+        let launched = &Launched::all(&scheduled(&a.untyped().matmul(&b)), target)[0];
+        let text = emit(&launched.plan.kernel).unwrap().text();
+        all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        text
+    }
+    let [none, chains] = [false, true].map(|chains| Faults { chains, splits: chains, ..Faults::default() });
+    let wide = Faults { wide_chains: true, ..none };
+    let (precise, host, gpu) = (Math::Precise, None, Some(1));
+    let builtin = "return fma(a, b, s);";
+    assert!(
+        text::<f32>(none, precise, gpu).contains(builtin)
+            && text::<f64>(chains, precise, gpu).contains(builtin)
+    );
+    assert!(text::<f32>(chains, precise, host).contains("return fma_by_f64(a, b, s);"));
+    let integers = "return fma_rounded_f32(a, b, s, false);";
+    assert!(
+        text::<f32>(chains, precise, gpu).contains(integers)
+            && text::<bf16>(chains, precise, gpu).contains(integers)
+    );
+    assert!(text::<f32>(Faults { doubles: true, ..chains }, precise, host).contains(integers));
+    assert!(text::<f64>(wide, precise, host).contains("return fma_rounded_f64(a, b, s, false);"));
+    let exact = "return bitcast<vec4<f32>>(bitcast<vec4<u32>>(s + a * b) ^ zero);";
+    assert!(
+        text::<f16>(chains, precise, gpu).contains(exact)
+            && text::<f16>(none, precise, gpu).contains(builtin)
+    );
+    for (faults, math) in [(none, Math::Fast), (chains, Math::Fast)] {
+        assert!(text::<f32>(faults, math, gpu).contains("return s + a * b;"));
+    }
+    let total = text::<f32>(Faults { flushes: true, ..none }, Math::Total, host);
+    assert!(total.contains("flushed_term_f32(fma_rounded_f32(a, b, s, false))"));
+}
+
 #[test]
 fn rows_in_every_language() {
     let mut written = 0;
