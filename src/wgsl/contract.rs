@@ -47,10 +47,8 @@ impl Emitter<'_> {
         let rows = contract.rows;
         let vector = lanes(element);
         let name = if contract.is_chunk { "sum" } else { "total" };
-        let added = |row: u32| {
-            let fence = self.fence_of(element).map_or(String::new(), |(name, _)| format!(", {name}"));
-            format!("total{row}_0 = added(total{row}_0, sum{row}_0{fence});")
-        };
+        let named = self.fence_of(element).map_or(String::new(), |(name, _)| format!(", {name}"));
+        let added = |row: u32| format!("total{row}_0 = added(total{row}_0, sum{row}_0{named});");
         let more = |row: u32| format!("let row{row} = first_row + local / {x}u * {rows}u + {row}u;");
         Filling::default()
             .when("shares", contract.shares)
@@ -76,7 +74,7 @@ impl Emitter<'_> {
             .with("turns", TURNS)
             .with("batch", Emitter::batch(contract, ""))
             .with_lines("loads", Self::shared_loads(contract, &vector))
-            .with_lines("products", Self::products(contract, &vector))
+            .with_lines("products", Self::products(contract, &vector, &named))
             .with("vector", vector)
             .fill(self.text, include_str!("../../shaders/kernels/product.wgsl"))
     }
@@ -131,6 +129,7 @@ impl Emitter<'_> {
         let fused = match contract.fused {
             Fused::Open => "s + a * b".into(),
             Fused::Builtin => "fma(a, b, s)".into(),
+            Fused::Exact if self.fence(element) == Fence::Fma => "fma(a * b, one, s)".into(),
             Fused::Exact => fences::fenced(element, "s + a * b", 0),
             Fused::Doubles => "fma_by_f64(a, b, s)".into(),
             Fused::Integers => format!("fma_rounded_{}(a, b, s, false)", compute(element)),
@@ -234,9 +233,9 @@ impl Emitter<'_> {
     }
 
     /// The lines that add products of all rows to their sums: of an invocation's own loads, or of some in workgroup memory.
-    fn products(contract: &Contract, vector: &str) -> Vec<String> {
+    fn products(contract: &Contract, vector: &str, fence: &str) -> Vec<String> {
         let (batch, mut lines) = (Emitter::batch(contract, ""), Vec::new());
-        let fence = if contract.fused == Fused::Exact { ", zero" } else { "" };
+        let fence = if contract.fused == Fused::Exact { fence } else { "" };
         let add = |row: u32, [a, b]: [&str; 2]| format!("sum{row}_0 = fused({a}, {b}, sum{row}_0{fence});");
         for row in (0..contract.rows).filter(|_| !contract.shares) {
             lines.push(format!("let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);"));
