@@ -170,13 +170,13 @@ impl Execution<'_> {
         });
         let done = match (target, &mut writing) {
             (Target::New(outs), _) => self.compute(program, &from, outs),
-            (Target::Into(_, range), Some(memory)) => match &program.kind {
-                ProgramKind::Map => eval::eval(program, &from, &mut own(memory)?[range]),
-                ProgramKind::Axis(AxisOp::Put, tables) => {
-                    put::updates(program, tables, &from, &mut own(memory)?[range])
+            (Target::Into(_, range), Some(memory)) => {
+                let out = &mut own(memory)?[range];
+                match &program.kind {
+                    ProgramKind::Axis(AxisOp::Put, tables) => put::updates(program, tables, &from, out),
+                    _ => eval::eval(program, &from, out),
                 }
-                kind => bail!(Kernel, "{kind:?} into a storage"),
-            },
+            }
             (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
         };
         half.0 = None;
