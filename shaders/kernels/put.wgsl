@@ -1,5 +1,5 @@
-// Rows of updates are written to the rows of the result that their places name. An invocation writes a word. Places
-// differ, so no two invocations write one word. A place that is no row is of an update that is dropped.
+// Writes rows of updates to the rows of the result that their places name. An invocation writes a word. Places differ, so no
+// two invocations write one word. An update whose place is past the last row is dropped.
 
 @compute @workgroup_size({group})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {

@@ -19,6 +19,9 @@ const LEAST_BEHIND: usize = 16;
 /// Elements whose keys are compared with a threshold at a time.
 const BESIDE: usize = 32;
 
+/// The fewest elements that are worth counts of digits.
+const LEAST_COUNTED: usize = 256;
+
 /// Bits of a digit.
 const WIDTH: u32 = 11;
 
@@ -36,7 +39,7 @@ pub(super) struct By<L, K, S> {
     pub store: S,
 }
 
-/// Whether a threshold finds the places of a row before this one.
+/// Whether a threshold finds the places of a row before `end`: they are few, and few of the row.
 pub(super) fn are_first(end: usize, length: usize) -> bool {
     end <= MOST_FIRST && end.saturating_mul(LEAST_BEHIND) <= length
 }
@@ -50,8 +53,8 @@ impl<L, K, S> By<L, K, S> {
         out.iter_mut().zip(sorted).for_each(|(out, &e)| *out = (self.store)(e));
     }
 
-    /// The first elements in the order of keys, of a row whose first element has a number. Returns whether they were
-    /// found soon: else the row lies in the reverse order, and `held` has no meaning.
+    /// The first elements of a row in the order of keys. `start` is the number of its first element. Returns whether
+    /// they were found soon. Otherwise the row lies almost in the reverse order, and `held` has no meaning.
     pub(super) fn first<T, E>(&self, row: &[T], start: u32, count: usize, held: &mut Vec<E>) -> bool
     where
         T: Pod,
@@ -72,9 +75,12 @@ impl<L, K, S> By<L, K, S> {
                 }
                 let all = part.iter().zip(start..).map(|(&x, i)| (self.load)(x, i));
                 held.extend(all.filter(|&e| is_below(e)));
-                if held.len() > most && rounds > 0 {
-                    rounds -= 1;
+                if held.len() > most {
                     (limit, is_full) = (self.cut(held, count), true);
+                    rounds -= 1;
+                    if rounds == 0 {
+                        return;
+                    }
                 }
             }
         });
@@ -111,7 +117,7 @@ impl<L, K, S> By<L, K, S> {
         held.iter_mut().zip(row).zip(0..).for_each(|((held, &x), i)| *held = (self.load)(x, i));
         let (mut count, mut before) = (row.len(), 0);
         let is_few = |count: usize| wanted.len() < count / 4;
-        while is_few(count) && count > SHORT && bits > 0 {
+        while is_few(count) && count > LEAST_COUNTED && bits > 0 {
             let shift = bits.saturating_sub(WIDTH);
             let digit = |e: E| ((self.key)(e) >> shift) as usize & ((1 << WIDTH) - 1);
             // Neighbours often have one digit, and count in different tables.

@@ -128,67 +128,73 @@ impl Runs {
         bail!(Kernel, "a reduction without an end")
     }
 
-    /// The values so far of each run, along a column of keys: the identity for an element without one.
+    /// The groups of each level, scanned: rows of `[groups, 16, columns]`.
     ///
-    /// The groups of a level are rows, which a scan reads side by side. Their last values are the elements of the next
-    /// level. An element's value is that of its group, after the value of all groups of the run before it, which is one
-    /// of the next level.
-    pub(crate) fn scanned(&self, op: ReduceOp, values: &AnyExpr, column: &AnyExpr) -> Result<AnyExpr> {
+    /// A group is sixteen neighbours of a run, and a row of a scan. The last values of groups are the elements of the next
+    /// level, until a run is one group. There a group's row is its run's key.
+    fn levels(&self, op: ReduceOp, values: &AnyExpr) -> Result<Vec<AnyExpr>> {
         let (dtype, &[elements, columns]) = (values.dtype()?, &values.shape()?[..]) else {
             bail!(Kernel, "values by key that are no matrix")
         };
-        let (values, size) = (values.shared(), number(GROUP));
-        let identity = AnyExpr::constant(dtype, op.identity(dtype));
+        let (values, identity) = (values.shared(), AnyExpr::constant(dtype, op.identity(dtype)));
         let mut levels: Vec<AnyExpr> = Vec::new();
         let (mut count, mut longest) = (elements, elements);
         loop {
-            let blocks = self.blocks(GROUP, levels.len(), (count, longest))?;
-            let shape = [blocks.count, GROUP, columns];
-            let [begin, length] = [&blocks.begin, &blocks.length].map(|own| own.unsqueeze(1).unsqueeze(1));
+            let groups = self.blocks(GROUP, levels.len(), (count, longest))?;
+            let shape = [groups.count, GROUP, columns];
+            let [begin, length] = [&groups.begin, &groups.length].map(|own| own.unsqueeze(1).unsqueeze(1));
             let [lane, column] = [1, 2].map(|axis| AnyExpr::coordinate(shape, axis));
             let place = begin.op(Op::Add, &lane).op(Op::Min, number(count - 1));
             let own = match levels.last() {
                 None => values.found(&[row(self.order.as_ref(), &place)?, column])?,
-                Some(lasts) => lasts.found(&[place, number(GROUP - 1), column])?,
+                Some(before) => before.found(&[place, number(GROUP - 1), column])?,
             };
             let own = lane.op(Op::Lt, &length).select(own, &identity);
             let scan = AxisOp::Scan(ScanAxis { op, axis: 1, exclusive: false });
             levels.push(AnyExpr::new(Node::along(scan, &[own.node()?])).shared());
             if longest <= GROUP {
-                break;
+                return Ok(levels);
             }
-            (count, longest) = (blocks.count, longest.div_ceil(GROUP));
+            (count, longest) = (groups.count, longest.div_ceil(GROUP));
         }
-        let all = column.squeeze(1).cast(DType::U32);
-        let has_key = all.op(Op::Lt, AnyExpr::scalar(DType::U32, self.count as u64));
-        let key = has_key.select(all.cast(DType::I32), number(0)).unsqueeze(1);
+    }
+
+    /// The values so far of each run, along a column of keys: the identity for an element without one.
+    ///
+    /// An element's value is that in its group, after the value of all groups of the run before it, which is one of the
+    /// next level.
+    pub(crate) fn scanned(&self, op: ReduceOp, values: &AnyExpr, keys: &AnyExpr) -> Result<AnyExpr> {
+        let (dtype, columns) = (values.dtype()?, values.shape()?[1]);
+        let (levels, size) = (self.levels(op, values)?, number(GROUP));
+        let keys = keys.squeeze(1).cast(DType::U32);
+        let has_key = keys.op(Op::Lt, AnyExpr::scalar(DType::U32, self.count as u64));
+        let key = has_key.select(keys.cast(DType::I32), number(0)).unsqueeze(1);
+        // The order of the order: each element's place among the sorted ones.
         let place = match &self.order {
-            Some(order) => {
-                order.by_few_bits(Payload::Indices, false, bits(elements), usize::MAX)?.cast(DType::I32)
-            }
-            None => AnyExpr::coordinate([elements], 0),
+            Some(order) => order.by_few_bits(Payload::Indices, false, bits(self.elements), usize::MAX)?,
+            None => AnyExpr::coordinate([self.elements], 0),
         };
-        let column = AnyExpr::coordinate([elements, columns], 1);
+        let column = AnyExpr::coordinate([self.elements, columns], 1);
         // For each level, the begin of the run, and the place in it whose value is wanted.
         let mut begin = self.starts.found(std::slice::from_ref(&key))?;
-        let mut at = place.unsqueeze(1).op(Op::Sub, &begin).op(Op::Max, number(0));
-        let mut made: Vec<(AnyExpr, AnyExpr)> = Vec::new();
-        for (number_of, level) in levels.iter().enumerate() {
+        let mut at = place.cast(DType::I32).unsqueeze(1).op(Op::Sub, &begin).op(Op::Max, number(0));
+        let mut found: Vec<(AnyExpr, AnyExpr)> = Vec::new();
+        for (i, level) in levels.iter().enumerate() {
             let next = begin.op(Op::Div, &size).op(Op::Add, &key);
             let group = at.op(Op::Div, &size);
-            let row = if number_of + 1 == levels.len() { key.clone() } else { next.op(Op::Add, &group) };
+            let row = if i + 1 == levels.len() { key.clone() } else { next.op(Op::Add, &group) };
             let row = row.op(Op::Min, number(level.shape()?[0] - 1));
-            let lane = at.op(Op::Sub, group.op(Op::Mul, &size)).op(Op::Min, number(GROUP - 1));
-            made.push((level.found(&[row, lane, column.clone()])?, at.op(Op::Lt, &size)));
+            let lane = at.op(Op::Sub, group.op(Op::Mul, &size));
+            found.push((level.found(&[row, lane, column.clone()])?, at.op(Op::Lt, &size)));
             (begin, at) = (next, group.op(Op::Sub, number(1)).op(Op::Max, number(0)));
         }
-        let after = |later: AnyExpr, (own, is_first): (AnyExpr, AnyExpr)| {
-            is_first.select(&own, combined(op, &later, &own))
-        };
-        let Some((last, _)) = made.pop() else { bail!(Kernel, "a scan without a level") };
-        let made = made.into_iter().rev().fold(last, after);
+        let Some((last, _)) = found.pop() else { bail!(Kernel, "a scan without a level") };
+        let made = found
+            .into_iter()
+            .rev()
+            .fold(last, |before, (own, is_first)| is_first.select(&own, combined(op, &before, &own)));
         let made = if op.is_sum() { zeroed(&made)? } else { made };
-        Ok(has_key.unsqueeze(1).select(made, &identity))
+        Ok(has_key.unsqueeze(1).select(made, AnyExpr::constant(dtype, op.identity(dtype))))
     }
 
     /// The blocks of a round, each of at most `size` elements, over so many elements in runs of at most so many.

@@ -273,7 +273,7 @@ impl AnyExpr {
             if shape.contains(&0) || count == 0 {
                 return Ok(values.of_constant(op.identity(wide), shape)?.cast(dtype));
             }
-            let segments = Segments { gives: ByKey::Count, count, are_sorted };
+            let segments = Segments { gives: ByKey::Reduced(op), count, are_sorted };
             let column = keys.any.unsqueeze(1).shared();
             let runs = Runs::new(&column, segments, true)?;
             return Ok(runs.scanned(op, &values.in_rows(own.rank())?, &column)?.cast(dtype).reshape(shape));

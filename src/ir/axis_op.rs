@@ -80,8 +80,8 @@ pub(crate) enum AxisOp {
     Sort(Sort),
     /// The last operand is the column of keys.
     Segments(Segments),
-    /// The rows of a matrix, with those of a second operand in place of some: a column of u32 says which. The places
-    /// differ, and a place that is no row is of none.
+    /// The rows of a matrix, some of which are replaced by rows of updates, the second operand. The third is a column of
+    /// u32: the place of each update. Places differ, and an update whose place is past the last row is dropped.
     Put,
 }
 
@@ -92,7 +92,7 @@ pub(crate) enum Operands {
     Once,
     /// Each element of two factors for several results. It computes cheap steps where it loads.
     Factors,
-    /// Elements that it computes where it loads them.
+    /// Each element once. It computes cheap steps where it loads, and its program has one result.
     Loaded,
     /// Elements in memory, several times.
     Stored,

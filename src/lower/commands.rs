@@ -155,6 +155,12 @@ impl Lowering {
         self.commands.notes.push(Note { end, ..note });
     }
 
+    /// Says that all dispatches of the stage are passes of one operation.
+    pub(super) fn note_passes(&mut self) {
+        self.note.parts = 1;
+        self.note.passes = self.commands.dispatches.len() - self.note.first;
+    }
+
     /// A new slot with this many elements.
     pub(super) fn slot(&mut self, elements: usize, dtype: DType) -> Slot {
         let number = self.commands.slots;

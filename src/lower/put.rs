@@ -41,8 +41,7 @@ impl Lowering {
             let plan = Plan::put([updates, places], (shape[0], row * words), bound, self.target)?;
             self.dispatch(plan, smallvec![self.cuts.bound(to, &range, dtype)])?;
         }
-        self.note.parts = 1;
-        self.note.passes = self.commands.dispatches.len() - self.note.first;
+        self.note_passes();
         Ok(())
     }
 }

@@ -88,8 +88,7 @@ impl Lowering {
             false => Rows { sort, dtype, moved, rows: count / length, length, row: None },
         };
         let result = self.by_digits(&rows, values)?;
-        self.note.parts = 1;
-        self.note.passes = self.commands.dispatches.len() - self.note.first;
+        self.note_passes();
         let places = sort.places();
         if places.len() == length || rows.is_one() {
             return Ok(result);
@@ -145,8 +144,7 @@ impl Lowering {
         }
         let all = Input::new(DType::U32, Source::Slot(tables), Layout::contiguous([tiles, bins])?);
         let result = self.computed(&Program::copy(all).reduced(ReduceOp::Sum, 0..1))?;
-        self.note.parts = 1;
-        self.note.passes = self.commands.dispatches.len() - self.note.first;
+        self.note_passes();
         Ok(result)
     }
 

@@ -1,6 +1,6 @@
 //! The construction of a plan: what the plans of all forms share.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::access::{Access, Chooser, Store, Stride};
 use super::fields;
@@ -12,8 +12,8 @@ use super::target::Target;
 use super::walk::Walk;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::Program;
-use crate::layout::{Nest, Path};
+use crate::ir::{Program, Slot};
+use crate::layout::{Axis, Nest, Path};
 
 /// A program over loops, and how a kernel walks over these and accesses its operands.
 pub(super) struct PlanBuilder<'a> {
@@ -46,6 +46,18 @@ impl<'a> PlanBuilder<'a> {
         let chooser = Chooser { loops: &loops, walk, together: None };
         let accesses = Reading::of(program, Place::Fresh).reduced(&chooser);
         PlanBuilder { program, target, loops, walk, accesses }
+    }
+
+    /// The plan of a kernel that has no program: it reads words of slots, runs over a number of words, and moves so many
+    /// bytes.
+    pub(super) fn over_slots(count: usize, reads: Vec<Slot>, moved: u64, made: Made, target: Target) -> Plan {
+        let axis = Axis { length: count, strides: smallvec![1] };
+        let loops = Nest::of(std::iter::once(0), std::iter::once(&axis));
+        let nothing = Program::of_steps([count].into(), DType::U32, Vec::new(), Vec::new(), SmallVec::new());
+        let bindings = vec![Binding { dtype: DType::U32, width: 1 }; reads.len()];
+        let bound = Bound { bindings, slots: reads, origins: SmallVec::new() };
+        let plan = PlanBuilder::new(&nothing, loops, Walk::Flat, target).plan(bound, made);
+        Plan { moved, work: moved, ..plan }
     }
 
     /// Binds the operands of such a kernel with a number of results.

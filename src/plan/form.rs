@@ -23,7 +23,7 @@ pub(crate) enum Form {
     Sort(Sort),
     Count(Count),
     /// It writes elements of a slot to computed places, and has no program.
-    Put(Put),
+    Put,
 }
 
 impl Form {
@@ -36,7 +36,7 @@ impl Form {
             Form::Contract(_) => ContractNumbers::NAMES,
             Form::Sort(_) => SortNumbers::NAMES,
             Form::Count(_) => CountNumbers::NAMES,
-            Form::Put(_) => PutNumbers::NAMES,
+            Form::Put => PutNumbers::NAMES,
         }
     }
 
@@ -58,14 +58,14 @@ impl Form {
             Form::Contract(_) => vec!["product"],
             Form::Sort(_) => vec!["sort"],
             Form::Count(_) => vec!["bincount"],
-            Form::Put(_) => vec!["put"],
+            Form::Put => vec!["put"],
         }
     }
 
     /// The values that it computes with, among the results of its program.
     pub(crate) fn read(&self, results: &[Value]) -> Vec<Value> {
         match self {
-            Form::Elements(_) | Form::Sort(_) | Form::Count(_) | Form::Put(_) => Vec::new(),
+            Form::Elements(_) | Form::Sort(_) | Form::Count(_) | Form::Put => Vec::new(),
             Form::Reduce(reduce) => reduce.reductions().map(|own| own.value).collect(),
             Form::Scan(_) => results.to_vec(),
             Form::Contract(_) => results[..2].to_vec(),
@@ -162,13 +162,6 @@ pub(crate) struct Sort {
     pub by_row: bool,
     /// The moved words, if the kernel moves elements. Otherwise it counts digits.
     pub moved: Option<Moved>,
-}
-
-/// The text of a kernel that writes rows at places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Put {
-    /// Invocations of a workgroup.
-    pub group: u32,
 }
 
 /// The text of a kernel that counts the keys of a tile in the tile's own table.

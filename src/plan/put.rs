@@ -2,22 +2,20 @@
 
 use std::ops::Range;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use super::access::Store;
 use super::builder::{Made, PlanBuilder};
-use super::form::{Form, Put};
+use super::form::Form;
 use super::grid::workgroups;
-use super::kernel::Binding;
 use super::launch::Plan;
 use super::numbers::PutNumbers;
-use super::reading::Bound;
 use super::target::Target;
-use super::walk::{WORKGROUP, Walk};
+use super::walk::WORKGROUP;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Program, Slot};
-use crate::layout::{Axis, Nest, Shape};
+use crate::ir::Slot;
+use crate::layout::Shape;
 
 impl Plan {
     /// Plans the writes of updates to their places, as far as these lie in the bound words of the result. It has so many
@@ -34,13 +32,8 @@ impl Plan {
         let groups = workgroups(&shape, count.div_ceil(group as usize), target)?;
         let pitch = groups[0] as usize * group as usize;
         let numbers = PutNumbers { pitch, count, rows, row, low: bound.start, size: bound.len() };
-        let axis = Axis { length: count, strides: smallvec![1] };
-        let loops = Nest::of(std::iter::once(0), std::iter::once(&axis));
-        let nothing = Program::of_steps(shape, DType::U32, Vec::new(), Vec::new(), SmallVec::new());
-        let bindings = vec![Binding { dtype: DType::U32, width: 1 }; reads.len()];
-        let read = Bound { bindings, slots: reads.to_vec(), origins: SmallVec::new() };
         let made = Made {
-            form: Form::Put(Put { group }),
+            form: Form::Put,
             store: Store::Lanes,
             stored: smallvec![DType::U32],
             count,
@@ -50,7 +43,6 @@ impl Plan {
             description: Some(format!("rows of updates written to {rows} rows at their places")),
         };
         let moved = ((2 * count + reads[1].elements) * size_of::<u32>()) as u64;
-        let plan = PlanBuilder::new(&nothing, loops, Walk::Flat, target).plan(read, made);
-        Ok(Plan { moved, work: moved, ..plan })
+        Ok(PlanBuilder::over_slots(count, reads.to_vec(), moved, made, target))
     }
 }

@@ -3,22 +3,19 @@
 //! of the counts finds where a tile's elements of each digit go: after the elements of that digit in all earlier tiles.
 //! The next pass moves them there. No kernel waits for another workgroup.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use super::access::Store;
 use super::builder::{Made, PlanBuilder};
 use super::form::{Form, Moved, Sort};
 use super::grid::workgroups;
-use super::kernel::Binding;
 use super::launch::Plan;
 use super::numbers::SortNumbers;
-use super::reading::Bound;
 use super::target::Target;
-use super::walk::Walk;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{KeyKind, Program, Slot};
-use crate::layout::{Axis, Nest, Shape};
+use crate::ir::{KeyKind, Slot};
+use crate::layout::Shape;
 use crate::tuning::sort::{EACH, GROUP};
 
 impl Sort {
@@ -52,11 +49,6 @@ impl Plan {
         let words = sort.words as usize * usize::from(sort.reads_values());
         let moved = words + usize::from(sort.reads_indices()) + sort.stored();
         let moved = (elements * moved * size_of::<u32>()) as u64;
-        let axis = Axis { length: elements, strides: smallvec![1] };
-        let loops = Nest::of(std::iter::once(0), std::iter::once(&axis));
-        let nothing = Program::of_steps(shape, DType::U32, Vec::new(), Vec::new(), SmallVec::new());
-        let bindings = vec![Binding { dtype: DType::U32, width: 1 }; reads.len()];
-        let bound = Bound { bindings, slots: reads, origins: SmallVec::new() };
         let made = Made {
             stored: smallvec![DType::U32; sort.moved.map_or(1, Moved::count)],
             count: elements,
@@ -67,11 +59,7 @@ impl Plan {
             description: Some(sort.describe(run.shift)),
             form: Form::Sort(sort),
         };
-        Ok(Plan {
-            moved,
-            work: moved,
-            ..PlanBuilder::new(&nothing, loops, Walk::Flat, target).plan(bound, made)
-        })
+        Ok(PlanBuilder::over_slots(elements, reads, moved, made, target))
     }
 }
 

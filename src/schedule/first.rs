@@ -42,7 +42,14 @@ fn block(own: &Sort, operand: &Node) -> Option<usize> {
     let (first, length) = (own.places[1] as usize, operand.shape[operand.shape.rank() - 1]);
     // The least element is NaN if there is one, which is the last of a row.
     let is_ordered = own.descending || operand.dtype.kind() != Kind::Float;
-    if own.gives == Gives::Moved || operand.dtype.kind() == Kind::Bool || first > MOST || !is_ordered {
+    // Lookups have indices of i32.
+    let is_short = i32::try_from(length).is_ok();
+    if own.gives == Gives::Moved
+        || operand.dtype.kind() == Kind::Bool
+        || first > MOST
+        || !is_ordered
+        || !is_short
+    {
         return None;
     }
     let block = (length / first.max(1)).isqrt().next_power_of_two();

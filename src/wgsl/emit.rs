@@ -44,7 +44,7 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
         Form::Contract(contract) => emitter.contract(contract)?,
         Form::Sort(sort) => emitter.sort(sort)?,
         Form::Count(count) => emitter.count(count)?,
-        Form::Put(put) => emitter.put(*put)?,
+        Form::Put => emitter.put()?,
         Form::Reduce(reduce) => emitter.reduce(reduce)?,
     }
     let main = emitter.bodies.functions() + &main;

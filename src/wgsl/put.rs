@@ -3,11 +3,10 @@
 use super::emitter::Emitter;
 use super::template::Filling;
 use crate::error::Result;
-use crate::plan::Put;
 
 impl Emitter<'_> {
-    pub(super) fn put(&mut self, put: Put) -> Result<()> {
-        let filling = Filling::default().with("group", put.group);
+    pub(super) fn put(&mut self) -> Result<()> {
+        let filling = Filling::default().with("group", self.kernel.workgroup[0]);
         filling.fill(self.text, include_str!("../../shaders/kernels/put.wgsl"))
     }
 }

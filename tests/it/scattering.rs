@@ -481,6 +481,33 @@ fn scattered() {
     }
 }
 
+/// Few updates: of a computed operand, before other steps, under views, and again and again in place.
+#[test]
+fn few_updates() {
+    on_every_device(|device| {
+        let n = 2000;
+        let values: Vec<f32> = (0..n).map(|i| i as f32).collect();
+        let (x, i) =
+            (device.upload(&values, [n]).unwrap(), device.upload(&[5, 7, 5, -1, 9000], [5]).unwrap());
+        let y = device.upload(&[1.0_f32, f32::NAN, 3.0, -0.0, 8.0], [5]).unwrap();
+        let put = (&x * 2.0).scatter([&i], &y);
+        let mut expected: Vec<f32> = values.iter().map(|x| x * 2.0).collect();
+        (expected[5], expected[7], expected[n - 1]) = (3.0, f32::NAN, -0.0);
+        agrees(&put, device, &expected, "of a computed operand");
+        let after: Vec<f32> = expected.iter().map(|x| x + 1.0).collect();
+        agrees(&(&put + 1.0), device, &after, "before a step");
+        let (both, least) = (put.flip(0), put.slice(0, ..7).sum(0));
+        agrees(&both, device, &expected.iter().rev().copied().collect::<Vec<_>>(), "under a view");
+        assert_eq!(least.item().unwrap(), 35.0); // 0, 2, 4, 6, 8, 3, 12
+        let (all, own) = (device.upload(&values, [n]).unwrap(), device.full([2], 0.5_f32).unwrap());
+        let places = device.upload(&[3, 1999], [2]).unwrap();
+        (0..4).for_each(|_| all.assign(all.scatter_add([&places], &own)).unwrap());
+        let mut expected = values.clone();
+        (expected[3], expected[1999]) = (5.0, 2001.0);
+        agrees(&all.expr(), device, &expected, "four times in place");
+    });
+}
+
 /// A write outside of its axis is dropped, whatever the index's type. A read takes the nearest element.
 #[test]
 fn places_outside() {

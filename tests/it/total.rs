@@ -235,7 +235,12 @@ fn over_matrices(x: &[AnyExpr; 2], keys: &AnyExpr) -> Vec<(&'static str, AnyExpr
     let few = b.slice(1, 0..b.shape().unwrap()[1].min(64) as isize);
     all.push(("product of columns", AnyExpr::einsum("ki,kj->ij", &[a.clone(), few])));
     all.push(("keys", a.segment("segment_sum", keys.clone(), 5)));
+    all.push(("sums so far by key", a.segment("segment_cumsum", keys.clone(), 5)));
     all.push(("products by key", a.segment("segment_prod", keys.clone(), 5)));
+    let few = a.shape().unwrap().iter().product::<usize>() / 32;
+    let places = AnyExpr::call("mul", &[AnyExpr::coordinate([few], 0), AnyExpr::scalar(DType::I32, 32)]);
+    let updates = b.reshape([-1]).slice(0, 0..few as isize);
+    all.push(("few updates", a.reshape([-1]).scatter_add([&places], updates)));
     all.push(("windows", reduced("sum", &a.windows([3], [1]), -1)));
     all.push(("sort", a.sort(1)));
     all
