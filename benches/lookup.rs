@@ -52,7 +52,7 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
 }
 
 fn numbers(device: &Device, shape: [usize; 2]) -> Result<Tensor<f32>> {
-    let index = Expr::coordinate([shape[0] * shape[1]], 0);
+    let index = Expr::iota([shape[0] * shape[1]], 0);
     let shape = shape.map(|n| n as isize);
     ((index % 1021).cast::<f32>() / 1024.0).eval_on(device)?.reshape(shape).tensor()
 }
@@ -101,7 +101,7 @@ fn resized(image: &Tensor<f32>, side: usize) -> Expr<f32> {
     let place = |axis: usize| {
         let mut shape = [1, 1];
         shape[axis] = side;
-        let at = ((Expr::coordinate(shape, axis as isize).cast::<f32>() + 0.5) * 2.0 - 0.5).max(0.0);
+        let at = ((Expr::iota(shape, axis as isize).cast::<f32>() + 0.5) * 2.0 - 0.5).maximum(0.0);
         let whole = at.floor();
         (whole.cast::<i32>(), at - whole)
     };
@@ -122,7 +122,7 @@ fn bilinear(image: &Tensor<f32>, y: &Expr<i32>, x: &Expr<i32>, fy: &Expr<f32>, f
 /// A picture whose rotation grows towards its centre.
 fn warped(image: &Tensor<f32>, side: usize) -> Expr<f32> {
     let centre = side as f32 / 2.0;
-    let place = |axis: isize| Expr::coordinate([side, side], axis).cast::<f32>() - centre;
+    let place = |axis: isize| Expr::iota([side, side], axis).cast::<f32>() - centre;
     let (y, x) = (place(0), place(1));
     let angle = ((&x * &x + &y * &y).sqrt() * (-4.0 / side as f32)).exp() * 2.0;
     let (sin, cos) = (angle.sin(), angle.cos());

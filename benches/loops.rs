@@ -45,7 +45,7 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
         let device = device.clone();
         move || device.full(shape, 1.5_f32).map(drop)
     };
-    let add = Expr::coordinate(shape, 1) + 1;
+    let add = Expr::iota(shape, 1) + 1;
     let on = |expr: Expr<f32>| -> Work {
         let device = device.clone();
         Box::new(move || expr.eval_on(&device).map(drop))
@@ -90,8 +90,8 @@ fn compare(what: &str, device: &Device, rounds: usize, all: &[(&str, Work)]) -> 
 
 fn mandelbrot(side: usize) -> Expr<u32> {
     let step = 3.0 / side as f32;
-    let x = Expr::coordinate([side, side], 1).cast::<f32>() * step - 2.25;
-    let y = Expr::coordinate([side, side], 0).cast::<f32>() * step - 1.5;
+    let x = Expr::iota([side, side], 1).cast::<f32>() * step - 2.25;
+    let y = Expr::iota([side, side], 0).cast::<f32>() * step - 1.5;
     let zero = Expr::scalar(0.0_f32).broadcast_to([side, side]);
     let (_, _, n) = Expr::repeat_while(TURNS, (zero.clone(), zero, Expr::scalar(0_u32)), |(a, b, n)| {
         let (aa, bb) = (&a * &a, &b * &b);

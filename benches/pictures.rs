@@ -103,7 +103,7 @@ const CASES: &[(&str, Make)] = &[
         case(name, device, saturated, plain::Saturation { photo }, |a, b| a == b)
     }),
     ("sin of columns, cos of rows", |name, device, side| {
-        let [y, x] = [0, 1].map(|axis| Expr::coordinate([side, side], axis).cast::<f32>() * 0.01);
+        let [y, x] = [0, 1].map(|axis| Expr::iota([side, side], axis).cast::<f32>() * 0.01);
         case(name, device, x.sin() + y.cos(), plain::Waves { side }, near)
     }),
     ("sin of a plane", |name, device, side| {
@@ -118,7 +118,7 @@ const CASES: &[(&str, Make)] = &[
         let [r, g, b] = [0, 1, 2].map(|i| x.slice(2, i..i + 1));
         let grey = r * 0.2126 + g * 0.7152 + b * 0.0722;
         let x = &grey + (x - &grey) * 1.3;
-        let place = |axis| Expr::coordinate([side, side, 1], axis).cast::<f32>() * (2.0 / side as f32) - 1.0;
+        let place = |axis| Expr::iota([side, side, 1], axis).cast::<f32>() * (2.0 / side as f32) - 1.0;
         let (y, u) = (place(0), place(1));
         let x = x * (1.0 - (&u * &u + &y * &y) * 0.3);
         let last = side as isize;

@@ -108,7 +108,7 @@ fn cases(device: &Device, part: usize) -> std::result::Result<Vec<Case>, Failure
     let [tokens, depth] = [512 / part, 64];
     let [q, k, v] = [(); 3].map(|()| numbers(&[2, 8, tokens, depth]));
     let scores = q?.matmul(k?.transpose(-1, -2)) * (1.0 / (depth as f32).sqrt());
-    let is_later = Expr::coordinate([tokens, tokens], 0).lt(Expr::coordinate([tokens, tokens], 1));
+    let is_later = Expr::iota([tokens, tokens], 0).lt(Expr::iota([tokens, tokens], 1));
     let block = is_later.select(f32::NEG_INFINITY, scores).softmax(-1).matmul(v?);
     cases.push((format!("attention, 2 x 8 of {tokens} x {depth}"), work(block), None));
     Ok(cases)
@@ -120,7 +120,7 @@ fn work(expr: Expr<f32>) -> Work {
 
 /// Numbers from 0 up to 1 that differ from their neighbours.
 fn numbers(device: &Device, shape: &[usize]) -> Result<Tensor<f32>> {
-    let flat = Expr::coordinate([shape.iter().product::<usize>()], 0);
+    let flat = Expr::iota([shape.iter().product::<usize>()], 0);
     let lengths: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
     ((flat.rem(1021) + 1).cast::<f32>() / 1024.0).reshape(&lengths).eval_on(device)
 }

@@ -70,7 +70,7 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
 
 /// Numbers from 0 up to 1 that differ from their neighbours.
 fn numbers<const N: usize>(device: &Device, shape: [usize; N]) -> Result<Tensor<f32>> {
-    let flat = Expr::coordinate([shape.iter().product::<usize>()], 0);
+    let flat = Expr::iota([shape.iter().product::<usize>()], 0);
     ((flat.rem(1021) + 1).cast::<f32>() / 1024.0).eval_on(device)?.reshape(shape).tensor()
 }
 
@@ -87,9 +87,9 @@ fn cases(device: &Device, n: usize) -> Result<Vec<(&'static str, Expr<f32>)>> {
         ("box blur of 3 x 3", x.windows([3, 3], [0, 1]).mean([-2, -1])),
         ("weights of 3 x 3", (x.windows([3, 3], [0, 1]) * &three).sum([-2, -1])),
         ("weights of 5 x 5", (x.windows([5, 5], [0, 1]) * &five).sum([-2, -1])),
-        ("maximum of 3 x 3", x.windows([3, 3], [0, 1]).amax([-2, -1])),
-        ("pool of 2 x 2, apart", x.windows_with([2, 2], [0, 1], [2, 2], [1, 1]).amax([-2, -1])),
-        ("pool of 3 x 3 by 2", x.windows_with([3, 3], [0, 1], [2, 2], [1, 1]).amax([-2, -1])),
+        ("maximum of 3 x 3", x.windows([3, 3], [0, 1]).max([-2, -1])),
+        ("pool of 2 x 2, apart", x.windows_with([2, 2], [0, 1], [2, 2], [1, 1]).max([-2, -1])),
+        ("pool of 3 x 3 by 2", x.windows_with([3, 3], [0, 1], [2, 2], [1, 1]).max([-2, -1])),
         ("blur with borders", x.pad([(1, 1), (1, 1)], Pad::Edge).windows([3, 3], [0, 1]).mean([-2, -1])),
         ("inner part plus one", x.slices((1..-1, 1..-1)) + 1.0),
         ("convolution", convolved),

@@ -45,7 +45,7 @@ impl Block {
     fn new(device: &Device, tokens: usize) -> Result<Block, Failure> {
         let shape = [BATCHES, HEADS, tokens, DEPTH];
         let noise = |key: u64| Expr::<f32>::normal(shape, key);
-        let axis = |axis| Expr::coordinate(shape, axis).cast::<f32>();
+        let axis = |axis| Expr::iota(shape, axis).cast::<f32>();
         let pace = (axis(3) * -0.1).exp() * (axis(1) + 1.0) * 0.03;
         let turned = (axis(2) * pace).sin();
         Ok(Block {
@@ -59,7 +59,7 @@ impl Block {
     fn weights(&self) -> Expr<f32> {
         let scores = Expr::einsum("bhqd,bhkd->bhqk", [&self.queries, &self.keys]) / (DEPTH as f32).sqrt();
         let tokens = self.queries.shape()[2];
-        let [query, key] = [0, 1].map(|axis| Expr::coordinate([tokens, tokens], axis));
+        let [query, key] = [0, 1].map(|axis| Expr::iota([tokens, tokens], axis));
         key.le(query).select(scores, f32::NEG_INFINITY).softmax(-1)
     }
 
@@ -137,7 +137,7 @@ fn draw(block: &Block, path: &PathBuf) -> Result<(), Failure> {
     let weights = block.weights().slice(0, ..1).eval()?;
     let tokens = weights.shape()[2];
     let beside = 4;
-    let brightness = (weights.sqrt() * 1024.0).min(255.0).cast::<u8>();
+    let brightness = (weights.sqrt() * 1024.0).minimum(255.0).cast::<u8>();
     let heads =
         brightness.reshape([(HEADS / beside) as isize, beside as isize, tokens as isize, tokens as isize]);
     let pixels = heads.permute([0, 2, 1, 3]).to_vec()?;

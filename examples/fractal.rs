@@ -30,8 +30,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (rows, columns) = (options.rows, options.rows * 3 / 2);
     println!("on {}", device.name());
     // From -1.5 to 1.5 across, and from 1 to -1 down.
-    let x = Expr::coordinate([rows, columns], 1).cast::<f32>() * (3.0 / columns as f32) - 1.5;
-    let y = 1.0 - Expr::coordinate([rows, columns], 0).cast::<f32>() * (2.0 / rows as f32);
+    let x = Expr::iota([rows, columns], 1).cast::<f32>() * (3.0 / columns as f32) - 1.5;
+    let y = 1.0 - Expr::iota([rows, columns], 0).cast::<f32>() * (2.0 / rows as f32);
     let pictures = [("mandelbrot", mandelbrot(&x, &y)), ("newton", newton(&x, &y)), ("march", march(&x, &y))];
     for (name, brightness) in pictures {
         let start = std::time::Instant::now();
@@ -59,7 +59,7 @@ fn newton(x: &Expr<f32>, y: &Expr<f32>) -> Expr<f32> {
         // z^2, z^3 - 1, and their quotient.
         let (p, q) = (&a * &a - &b * &b, &a * &b * 2.0);
         let (u, v) = (&p * &a - &q * &b - 1.0, &p * &b + &q * &a);
-        let size = (&p * &p + &q * &q).max(1e-12) * 3.0;
+        let size = (&p * &p + &q * &q).maximum(1e-12) * 3.0;
         let (s, t) = ((&u * &p + &v * &q) / &size, (&v * &p - &u * &q) / size);
         ((&u * &u + &v * &v).gt(1e-8), (a - s, b - t, turns + 1.0))
     });

@@ -70,21 +70,24 @@ fn developed(device: &Device, photo: &Tensor<u8>) -> zerostride::Result<Expr<u8>
 
     // The source of each pixel: lines bend towards the edge, as through an old lens.
     let place = |axis: usize, length: usize| {
-        let at = Expr::coordinate([height, width, 1], axis as isize).cast::<f32>();
+        let at = Expr::iota([height, width, 1], axis as isize).cast::<f32>();
         (at * 2.0 + 1.0) / length as f32 - 1.0
     };
     let (y, x) = (place(0, height), place(1, width));
     let radius = &x * &x + &y * &y;
     let bent = |along: &Expr<f32>, length: usize| {
-        ((along * (&radius * 0.12 + 0.86) + 1.0) * (length as f32 / 2.0) - 0.5).round().max(0.0).cast::<i32>()
+        ((along * (&radius * 0.12 + 0.86) + 1.0) * (length as f32 / 2.0) - 0.5)
+            .round()
+            .maximum(0.0)
+            .cast::<i32>()
     };
-    let channel = Expr::coordinate([height, width, 3], 2);
+    let channel = Expr::iota([height, width, 3], 2);
     let warped = photo.at([&bent(&y, height), &bent(&x, width), &channel]).cast::<f32>();
 
     // The curve of a film: 256 entries that soften shadows and lights.
     let light = Expr::<f32>::linspace(0, 1, 256);
     let curve = ((light * 7.0 - 3.5).sigmoid() * 255.0).eval_on(device)?;
-    let toned = curve.take((warped * gain).min(255.0).cast::<u8>(), 0);
+    let toned = curve.take((warped * gain).minimum(255.0).cast::<u8>(), 0);
 
     // Shadows in blue and lights in gold, by the nearest of a map's four colours.
     let colours = device.upload(

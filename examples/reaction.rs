@@ -62,7 +62,7 @@ fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>>
 /// The second substance after some steps.
 fn simulated(device: &Device, steps: usize) -> Result<Tensor<f32>> {
     // The first substance everywhere, and a few squares of the second.
-    let (row, column) = (Expr::coordinate([SIDE, SIDE], 0), Expr::coordinate([SIDE, SIDE], 1));
+    let (row, column) = (Expr::iota([SIDE, SIDE], 0), Expr::iota([SIDE, SIDE], 1));
     let square = (&row * 3 + &column).rem(151).lt(12) & (&column * 5 - &row).abs().rem(173).lt(12);
     let mut u = square.select(0.5_f32, 1.0_f32).eval_on(device)?;
     let mut v = square.select(0.25_f32, 0.0_f32).eval_on(device)?;

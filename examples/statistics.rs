@@ -118,7 +118,7 @@ fn clusters(points: &Tensor<f32>) -> zerostride::Result<(Tensor<f32>, Tensor<u32
         // A center with no points stays where it is.
         let means = points.segment_mean(&nearest, CLUSTERS).eval()?;
         let next = means.is_nan().select(&centers, &means).eval()?;
-        let moved = (next.expr() - &centers).abs().amax(..).to_vec()?[0];
+        let moved = (next.expr() - &centers).abs().max(..).to_vec()?[0];
         centers = next;
         nearest = distances(points, &centers).argmin(1).eval()?;
         if moved == 0.0 {

@@ -29,6 +29,9 @@ pub mod products {}
 #[doc = include_str!("../docs/guide/sorting.md")]
 pub mod sorting {}
 
+#[doc = include_str!("../docs/guide/series.md")]
+pub mod series {}
+
 #[doc = include_str!("../docs/guide/missing.md")]
 pub mod missing {}
 

@@ -113,9 +113,9 @@ pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options}
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{
-    AnyExpr, Axes, Between, Closure, Composition, Expr, Function, FunctionElement, IntoAxes, IntoExpr, Key,
-    Keys, LoopState, Operation, Outside, Pad, ReduceOptions, Reduction, Side, Update, compositions,
-    operations, reductions, warn_on_reinterpreted_shapes,
+    AnyExpr, Axes, Between, Closure, Composition, Expr, Function, FunctionElement, IntoAxes, IntoAxis,
+    IntoExpr, IntoIndices, Key, Keys, LoopState, Operation, Outside, Pad, ReduceOptions, Reduction, Side,
+    Update, compositions, operations, reductions, warn_on_reinterpreted_shapes,
 };
 #[cfg(feature = "image")]
 pub use interop::image;

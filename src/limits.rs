@@ -66,6 +66,18 @@ macro_rules! limits {
                 Limits { $($name: $downlevel,)* }
             }
 
+            $(#[doc = concat!("These limits with another `", stringify!($name), "`.")]
+            ///
+            /// ```
+            /// use zerostride::Limits;
+            ///
+            #[doc = concat!("let limits = Limits::downlevel().", stringify!($name), "(1024);")]
+            #[doc = concat!("assert_eq!(limits.", stringify!($name), ", 1024);")]
+            /// ```
+            pub fn $name(self, $name: u64) -> Limits {
+                Limits { $name, ..self }
+            })*
+
             /// Each with its name.
             pub fn named(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name),)*]

@@ -3,7 +3,7 @@
 use zerostride::{Device, Expr, Result, Tensor};
 
 fn words(count: usize) -> Expr<u32> {
-    let words = Expr::coordinate([count], 0).cast::<u32>() * 2_654_435_761;
+    let words = Expr::iota([count], 0).cast::<u32>() * 2_654_435_761;
     let words = (words.clone() ^ (words >> 15)) * 2_246_822_519;
     words.clone() ^ (words >> 13)
 }

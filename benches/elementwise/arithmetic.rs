@@ -34,10 +34,7 @@ pub(crate) fn run(device: &Device, side: usize, rounds: usize) -> Result<()> {
         let build = |device: &Device| -> Result<_> {
             let tensor = |shape: [usize; 2]| {
                 let count = (shape[0] * shape[1]) as f32;
-                (Expr::coordinate(shape, 0) + Expr::coordinate(shape, 1))
-                    .cast::<f32>()
-                    .div(count)
-                    .eval_on(device)
+                (Expr::iota(shape, 0) + Expr::iota(shape, 1)).cast::<f32>().div(count).eval_on(device)
             };
             Ok(chain(&tensor([side, side])?, &tensor([1, side])?, &(tensor([side, 1])? + 1.0).eval()?, steps))
         };

@@ -45,7 +45,7 @@ pub(crate) struct Case {
 
 /// A tensor of numbers from 0 up to 1 that differ from their neighbours.
 fn tensor<T: Element, const N: usize>(device: &Device, shape: [usize; N]) -> Result<Tensor<T>> {
-    let flat = Expr::coordinate([shape.iter().product()], 0);
+    let flat = Expr::iota([shape.iter().product()], 0);
     let numbers = (flat.rem(1021) + 1).cast::<f32>() / 1024.0;
     // As bytes and bools, these numbers would all be 0.
     let numbers = if T::DTYPE.size() == 1 { numbers * 200.0 } else { numbers };

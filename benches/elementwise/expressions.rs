@@ -112,7 +112,7 @@ fn parts(device: &Device, side: usize, rounds: usize) -> Result<(), Failure> {
     let power = x.pow(2.2);
     let place = |axis: usize| {
         let lengths = if axis == 0 { [side, 1] } else { [1, side] };
-        Expr::coordinate(lengths, axis as isize).cast::<f32>() * 0.01
+        Expr::iota(lengths, axis as isize).cast::<f32>() * 0.01
     };
     let waves = |column: &Expr<f32>, row: &Expr<f32>| row.sin() + column.cos();
     let (fused, own) = (blur(&power), power.clone());

@@ -52,7 +52,7 @@ const ALL: &[Program] = &[
         let tokens = n / 2;
         let [q, k, v] = [(); 3].map(|()| tensor(device, &[2, 8, tokens, 64]));
         let scores = q?.matmul(k?.transpose(-1, -2)) / 8.0;
-        let is_later = Expr::coordinate([tokens, tokens], 0).lt(Expr::coordinate([tokens, tokens], 1));
+        let is_later = Expr::iota([tokens, tokens], 0).lt(Expr::iota([tokens, tokens], 1));
         lazy(is_later.select(f32::NEG_INFINITY, scores).softmax(-1).matmul(v?))
     }),
     ("sort", 8 << 24, |device, n| lazy(random(device, n * n)?.sort(0))),
@@ -78,7 +78,7 @@ const ALL: &[Program] = &[
         lazy(tensor(device, &[n, n])?.windows([3, 3], [0, 1]).mean([-2, -1]))
     }),
     ("pool of 2 x 2", 5 << 24, |device, n| {
-        lazy(tensor(device, &[n, n])?.windows_with([2, 2], [0, 1], [2, 2], [1, 1]).amax([-2, -1]))
+        lazy(tensor(device, &[n, n])?.windows_with([2, 2], [0, 1], [2, 2], [1, 1]).max([-2, -1]))
     }),
     ("convolution", 8 << 20, |device, n| {
         let (channels, size) = (n / 64, n / 32);

@@ -26,7 +26,7 @@ pub(crate) struct Case {
 
 /// A tensor of numbers from 0 up to 1 that differ from their neighbours.
 pub(crate) fn tensor(device: &Device, shape: &[usize]) -> Result<Tensor<f32>> {
-    let flat = Expr::coordinate([shape.iter().product()], 0);
+    let flat = Expr::iota([shape.iter().product()], 0);
     let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
     ((flat.rem(1021) + 1).cast::<f32>() / 1024.0).eval_on(device)?.reshape(&signed).tensor()
 }
@@ -54,10 +54,10 @@ pub(crate) fn cases(device: &Device, side: usize) -> std::result::Result<Vec<Cas
     };
     add("sum all", &square, Base::Add, 0.6, &|x| x.sum(..));
     add("mean all", &square, Base::Add, 0.6, &|x| x.mean(..));
-    add("amax all", &square, Base::Add, 0.6, &|x| x.amax(..));
+    add("max all", &square, Base::Add, 0.6, &|x| x.max(..));
     add("sum last", &square, Base::Add, 0.6, &|x| x.sum(-1));
     add("mean last", &square, Base::Add, 0.6, &|x| x.mean(-1));
-    add("amax last", &square, Base::Add, 0.6, &|x| x.amax(-1));
+    add("max last", &square, Base::Add, 0.6, &|x| x.max(-1));
     add("sum channels", &images, Base::Add, 0.6, &|x| x.sum([0, 2, 3]));
     add("sum axis 1", &images, Base::Add, 0.6, &|x| x.sum(1));
     add("tall last", &tall, Base::Add, 0.6, &|x| x.sum(1));
@@ -83,7 +83,7 @@ pub(crate) fn cases(device: &Device, side: usize) -> std::result::Result<Vec<Cas
         (x - x.mean_keepdim(0)) / (x.var_keepdim(0, 0) + 1e-5).sqrt()
     });
     add("logsumexp", &square, Base::Exp, 2.2, &|x| x.logsumexp(-1));
-    add("min and max", &square, Base::Add, 1.3, &|x| x.amax(-1) - x.amin(-1));
+    add("min and max", &square, Base::Add, 1.3, &|x| x.max(-1) - x.min(-1));
     let points = tensor(device, &[side, 16])?;
     let centers = tensor(device, &[side / 16, 16])?;
     // A matrix of a sixteenth of the elements. Each element takes sixteen products.

@@ -109,7 +109,7 @@ impl Double {
 
 /// The number of iterations of `z * z + c` that stay near, for pixels whose coordinates are the same f32.
 fn zoom() -> Expr<u32> {
-    let axis = |axis: usize| (Expr::coordinate(SIZE, axis) - SIZE[axis] as i32 / 2).cast::<f32>() * STEP;
+    let axis = |axis: usize| (Expr::iota(SIZE, axis) - SIZE[axis] as i32 / 2).cast::<f32>() * STEP;
     let along =
         |center: f64, way: Expr<f32>| Double::of(center).plus(&Double { high: way, low: Expr::scalar(0.0) });
     let (x, y) = (along(CENTER[0], axis(1)), along(CENTER[1], axis(0)));
@@ -127,7 +127,7 @@ fn zoom() -> Expr<u32> {
 
 /// The sum of `1 / n` for n from 1 to 2^20.
 fn sum() -> Expr<f32> {
-    (1.0 / (Expr::coordinate([1 << 20], 0) + 1).cast::<f32>()).sum(0)
+    (1.0 / (Expr::iota([1 << 20], 0) + 1).cast::<f32>()).sum(0)
 }
 
 /// Rows of random numbers, with mean 0 and deviation 1.
@@ -169,7 +169,7 @@ fn pendulums() -> Expr<f32> {
 /// A wave after 60 steps of a ring of 512 places. It begins as Gaussian, whose tails pass through all small numbers to 0, and
 /// which numbers are 0 is for the adapter to say, unless it computes in total mode.
 fn wave() -> Expr<f32> {
-    let x = (Expr::coordinate([512], 0).cast::<f32>() - 256.0) / 16.0;
+    let x = (Expr::iota([512], 0).cast::<f32>() - 256.0) / 16.0;
     let start = (&x * &x * -0.5).exp();
     let (mut before, mut now) = (start.clone(), start);
     for _ in 0..60 {

@@ -42,7 +42,7 @@ impl Ours {
             // A row or a column, which is computed once and not for every pixel.
             let mut shape = [1, 1];
             shape[axis] = length as usize;
-            let index = Expr::<i32>::coordinate(shape, axis as isize).cast::<f32>();
+            let index = Expr::<i32>::iota(shape, axis as isize).cast::<f32>();
             ((index * 2.0 - length as f32) / height as f32).shared()
         };
         let (x, y) = (at(1, width), at(0, height));

@@ -59,7 +59,7 @@ pub(crate) fn coordinate(
     axis: isize,
     device: Option<&Object<'_>>,
 ) -> PyResult<Array> {
-    Array::new(py, Part::new(AnyExpr::coordinate(shape, axis)), &slot(device)?)
+    Array::new(py, Part::new(AnyExpr::iota(shape, axis)), &slot(device)?)
 }
 
 /// Every element converted to a type.
@@ -91,7 +91,7 @@ pub(crate) fn reduce(
     let is_bool = x.get().dtype == DType::Bool;
     // As in NumPy, truth values add by "or" and multiply by "and".
     let name = if is_bool && name == "sum" { "any" } else { name };
-    let is_truth = is_bool && matches!(name, "prod" | "amax" | "amin" | "cumsum" | "cumprod");
+    let is_truth = is_bool && matches!(name, "prod" | "max" | "min" | "cumsum" | "cumprod");
     x.get().mapped(py, |expr| {
         let counted = is_truth || is_bool && matches!(name, "argmax" | "argmin");
         let expr = if counted { expr.cast(DType::I32) } else { expr.clone() };
@@ -249,7 +249,7 @@ pub(crate) fn lookup(
     let mut indices = Vec::with_capacity(along.len());
     for along in along {
         indices.push(match along {
-            Along::Axis(axis) => AnyExpr::coordinate(shape.clone(), axis),
+            Along::Axis(axis) => AnyExpr::iota(shape.clone(), axis),
             Along::Index(index) => {
                 let index = index.get();
                 table.slot.join(&index.slot, py)?;

@@ -95,8 +95,8 @@ fn operand<'py>(
 /// The operation that `op` is for bool, and the type that its operands become: NumPy's rules.
 fn of_bool(op: &str) -> (&str, DType) {
     match op {
-        "add" | "max" | "fmax" => ("or", DType::Bool),
-        "mul" | "min" | "fmin" => ("and", DType::Bool),
+        "add" | "maximum" | "fmax" => ("or", DType::Bool),
+        "mul" | "minimum" | "fmin" => ("and", DType::Bool),
         "lt" | "le" | "gt" | "ge" => (op, DType::U8),
         "div" | "div_floor" | "rem_floor" | "rem" | "pow" | "square" | "shl" | "shr" => (op, DType::I8),
         _ => (op, DType::Bool),

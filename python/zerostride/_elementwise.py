@@ -71,8 +71,8 @@ BINARY = {
     "logical_and": ("and", "truth"),
     "logical_or": ("or", "truth"),
     "logical_xor": ("xor", "truth"),
-    "maximum": ("max", "same"),
-    "minimum": ("min", "same"),
+    "maximum": ("maximum", "same"),
+    "minimum": ("minimum", "same"),
     "multiply": ("mul", "same"),
     "nextafter": ("nextafter", "float"),
     "not_equal": ("ne", "same"),
@@ -163,9 +163,9 @@ def clip(x, /, min=None, max=None):
 
     result = x
     if min is not None:
-        result = _core.apply("max", "same", result, limit(min, builtins.max))
+        result = _core.apply("maximum", "same", result, limit(min, builtins.max))
     if max is not None:
-        result = _core.apply("min", "same", result, limit(max, builtins.min))
+        result = _core.apply("minimum", "same", result, limit(max, builtins.min))
     return result._copy() if result is x else result
 
 
@@ -173,8 +173,8 @@ def _within(x, dtype):
     """Integers clamped to the range of a type."""
     (least, greatest), (low, high) = limits(x.dtype), limits(dtype)
     if least < low:
-        x = _core.apply("max", "same", x, low)
-    return _core.apply("min", "same", x, high) if greatest > high else x
+        x = _core.apply("maximum", "same", x, low)
+    return _core.apply("minimum", "same", x, high) if greatest > high else x
 
 
 def rounded(x, decimals=0):

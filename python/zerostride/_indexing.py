@@ -29,7 +29,7 @@ def must_be_inside(indices, length, axis):
     if not indices.size or indices.dtype.kind not in "iu":
         return
     if isinstance(indices, Array):
-        ends = [_core.reshape(_core.reduce(name, indices.evaluate()), [1]) for name in ("amin", "amax")]
+        ends = [_core.reshape(_core.reduce(name, indices.evaluate()), [1]) for name in ("min", "max")]
         least, greatest = on_host(_core.concat(ends, 0)).tolist()
     else:
         least, greatest = int(indices.min()), int(indices.max())

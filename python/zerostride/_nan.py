@@ -41,21 +41,18 @@ def nanprod(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None
     return _statistics.prod(_with(1.0, x), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-def _extreme(reduction, least, x, axis, keepdims):
-    if not is_float(x.dtype):
-        return reduction(x, axis=axis, keepdims=keepdims)
-    found = reduction(_with(least, x), axis=axis, keepdims=keepdims)
-    return _core.select(_statistics.all(_is_nan(x), axis=axis, keepdims=keepdims), math.nan, found)
+def _reduced(name, x, axis, keepdims, *correction):
+    return _core.reduce(name, x, _statistics.axes(x, axis, name), keepdims, *correction)
 
 
 @_documented("The greatest element that is not NaN.")
 def nanmax(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    return _extreme(_statistics.max, -math.inf, x, axis, keepdims)
+    return _reduced("nanmax" if is_float(x.dtype) else "max", x, axis, keepdims)
 
 
 @_documented("The least element that is not NaN.")
 def nanmin(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    return _extreme(_statistics.min, math.inf, x, axis, keepdims)
+    return _reduced("nanmin" if is_float(x.dtype) else "min", x, axis, keepdims)
 
 
 def _index(reduction, least, x, axis, keepdims):
@@ -91,26 +88,18 @@ def nancumprod(x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | No
     return _statistics.cumprod(_with(1.0, x), axis, dtype)
 
 
-def _averaging(x, dtype, what):
-    """The type of a mean, and the elements in a type wide enough for sums and counts."""
-    x = _statistics._averaged(x, dtype, what)
-    # Floats of 16 bits are too narrow for sums and counts.
-    return x.dtype, x if x.dtype.itemsize > 2 else _core.cast(x, "float32")
-
-
-def _counted(x, axis, keepdims):
-    known = _core.apply("not", "truth", _is_nan(x))
-    return _statistics.sum(_core.cast(known, x.dtype), axis=axis, keepdims=keepdims)
-
-
-def averaged(name, x, where=True, *, axis, dtype=None, correction=0.0, keepdims):
+def averaged(name, x, where, *, axis, dtype=None, correction=0.0, keepdims):
     """The mean, variance or standard deviation of the elements that `where` chooses. Names with nan leave out NaN."""
-    skips, kind = name.startswith("nan") and is_float(x.dtype), name.removeprefix("nan")
-    dtype, x = _averaging(x, dtype, name)
-    known = where & ~_is_nan(x) if skips else where
+    kind, skips = name.removeprefix("nan"), name.startswith("nan")
+    x = _statistics._averaged(x, dtype, name)
+    if skips:
+        return _reduced(name, _core.select(where, x, math.nan), axis, keepdims, correction)
+    dtype = x.dtype
+    # Floats of 16 bits are too narrow for sums and counts.
+    x = x if dtype.itemsize > 2 else _core.cast(x, "float32")
 
     def total(values, keepdims):
-        return _statistics.sum(_core.select(known, values, 0.0), axis=axis, keepdims=keepdims)
+        return _statistics.sum(_core.select(where, values, 0.0), axis=axis, keepdims=keepdims)
 
     ones = _core.full(x.shape, 1.0, x.dtype, x.device)
     if kind == "mean":
@@ -118,24 +107,19 @@ def averaged(name, x, where=True, *, axis, dtype=None, correction=0.0, keepdims)
     else:
         apart = x - total(x, True) / total(ones, True)
         left = total(ones, keepdims) - correction
-        left = _core.select(left > 0, left, math.nan if skips else 0.0)
-        found = total(apart * apart, keepdims) / left
+        found = total(apart * apart, keepdims) / _core.select(left > 0, left, 0.0)
     return _statistics._as(_core.apply("sqrt", "float", found) if kind == "std" else found, dtype)
 
 
 @_documented("The arithmetic mean of elements that are not NaN.", _AXES + _DTYPE + _KEEP)
 def nanmean(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
-    if not is_float(x.dtype):
-        return _statistics.mean(x, axis=axis, dtype=dtype, keepdims=keepdims)
-    return averaged("nanmean", x, axis=axis, dtype=dtype, keepdims=keepdims)
+    return _reduced("nanmean", _statistics._averaged(x, dtype, "nanmean"), axis, keepdims)
 
 
 def _spread(name, x, axis, dtype, correction, ddof, keepdims):
     """The variance, or for ``std`` its square root."""
-    if not is_float(x.dtype):
-        return _statistics._spread(name, x, axis, dtype, correction, ddof, keepdims)
-    correction = _statistics._taken_off(f"nan{name}", correction, ddof)
-    return averaged(f"nan{name}", x, axis=axis, dtype=dtype, correction=correction, keepdims=keepdims)
+    correction = _statistics._taken_off(name, correction, ddof)
+    return _reduced(name, _statistics._averaged(x, dtype, name), axis, keepdims, correction)
 
 
 _SPREAD = _AXES + _DTYPE + _CORRECTION + _KEEP
@@ -152,7 +136,7 @@ def nanvar(
     ddof: float | None = None,
     keepdims: bool = False,
 ) -> Array:
-    return _spread("var", x, axis, dtype, correction, ddof, keepdims)
+    return _spread("nanvar", x, axis, dtype, correction, ddof, keepdims)
 
 
 @_documented("The standard deviation of elements that are not NaN. It is NaN where ``nanvar`` is.", _SPREAD)
@@ -166,7 +150,7 @@ def nanstd(
     ddof: float | None = None,
     keepdims: bool = False,
 ) -> Array:
-    return _spread("std", x, axis, dtype, correction, ddof, keepdims)
+    return _spread("nanstd", x, axis, dtype, correction, ddof, keepdims)
 
 
 # Reductions that :func:`averaged` computes of some elements.

@@ -16,7 +16,7 @@ from ._numpy import FUNCTIONS, _implements, _ours, _take, _take_along_axis
 def _ends(x):
     """The least and the greatest element, by a read."""
     x = x.evaluate()
-    return on_host(_core.concat([_core.reshape(_core.reduce(name, x), [1]) for name in ("amin", "amax")], 0))
+    return on_host(_core.concat([_core.reshape(_core.reduce(name, x), [1]) for name in ("min", "max")], 0))
 
 
 def _counted(x, bins, weights, device):

@@ -143,12 +143,12 @@ def std(
 
 @_documented("The greatest element, or NaN if an element is NaN.")
 def max(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    return _core.reduce("amax", x, axes(x, axis, "max"), keepdims)
+    return _core.reduce("max", x, axes(x, axis, "max"), keepdims)
 
 
 @_documented("The least element, or NaN if an element is NaN.")
 def min(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    return _core.reduce("amin", x, axes(x, axis, "min"), keepdims)
+    return _core.reduce("min", x, axes(x, axis, "min"), keepdims)
 
 
 _OUT = "out : Array, optional\n    The array that the result is written to, as in NumPy.\n"

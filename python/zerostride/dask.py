@@ -182,7 +182,7 @@ def _gpus():
     return [f"{interface}:{index}" for interface, index in found if interface == found[0][0]] or ["cpu"]
 
 
-_REDUCTIONS = {"max": "amax", "min": "amin"} | {name: name for name in ("sum", "prod", "mean", "any", "all")}
+_REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all")
 
 
 def reduce(array: da.Array, name: str, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> da.Array:
@@ -271,7 +271,7 @@ def _prepared(x, name):
 
 
 def _partial(x, *, axis, keepdims, name, block):
-    return _core.reduce_partial(_REDUCTIONS[name], _prepared(x, name), list(axis), block)
+    return _core.reduce_partial(name, _prepared(x, name), list(axis), block)
 
 
 def _combined(x, *, axis, keepdims):
@@ -279,7 +279,7 @@ def _combined(x, *, axis, keepdims):
 
 
 def _joined(x, *, axis, keepdims, name, count, dtype):
-    return zs.astype(_core.reduce_join(_REDUCTIONS[name], x, list(axis), count, keepdims), dtype)
+    return zs.astype(_core.reduce_join(name, x, list(axis), count, keepdims), dtype)
 
 
 register()

@@ -22,36 +22,36 @@ fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
 
 // Ranks lie on a circle, on which NaN of both signs is side by side. Turned by the number of NaN of one sign, all NaN is
 // least.
-fn amin_rank_f32(x: vec4<f32>) -> vec4<u32> {
+fn min_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) + vec4<u32>(FRACTION_f32);
 }
 
-fn of_amin_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+fn of_min_rank_f32(rank: vec4<u32>) -> vec4<f32> {
     return of_rank_f32(rank - vec4<u32>(FRACTION_f32));
 }
 
 // Turned the other way, all NaN is greatest.
-fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
+fn max_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) - vec4<u32>(FRACTION_f32);
 }
 
-fn of_amax_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+fn of_max_rank_f32(rank: vec4<u32>) -> vec4<f32> {
     return of_rank_f32(rank + vec4<u32>(FRACTION_f32));
 }
 
 // Both zeros are equal, and all NaN is equal.
 fn argmin_rank_f32(x: vec4<f32>) -> vec4<u32> {
-    return max(amin_rank_f32(positive_zero_f32(x)), vec4<u32>(ARGMIN_OF_NAN_f32));
+    return max(min_rank_f32(positive_zero_f32(x)), vec4<u32>(ARGMIN_OF_NAN_f32));
 }
 
 fn of_argmin_rank_f32(rank: vec4<u32>) -> vec4<f32> {
-    return of_amin_rank_f32(rank);
+    return of_min_rank_f32(rank);
 }
 
 fn argmax_rank_f32(x: vec4<f32>) -> vec4<u32> {
-    return min(amax_rank_f32(positive_zero_f32(x)), vec4<u32>(ARGMAX_OF_NAN_f32));
+    return min(max_rank_f32(positive_zero_f32(x)), vec4<u32>(ARGMAX_OF_NAN_f32));
 }
 
 fn of_argmax_rank_f32(rank: vec4<u32>) -> vec4<f32> {
-    return of_amax_rank_f32(rank);
+    return of_max_rank_f32(rank);
 }

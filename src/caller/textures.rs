@@ -42,7 +42,7 @@ macro_rules! filling {
             /// use zerostride::{AnyExpr, AnyTensor, wgpu};
             ///
             #[doc = texture!()]
-            /// let x = AnyExpr::coordinate([2, 3], 1).eval_on(&device)?;
+            /// let x = AnyExpr::iota([2, 3], 1).eval_on(&device)?;
             $(#[doc = $call])+
             /// let back = AnyTensor::from_texture(&device, texture.as_image_copy())?;
             /// assert_eq!(back.to_vec::<i32>()?, [0, 1, 2, 0, 1, 2]);
@@ -63,7 +63,7 @@ macro_rules! filling {
             /// use zerostride::{Expr, Tensor, wgpu};
             ///
             #[doc = texture!()]
-            /// let x = Expr::coordinate([2, 3], 1).eval_on(&device)?;
+            /// let x = Expr::iota([2, 3], 1).eval_on(&device)?;
             $(#[doc = $call])+
             /// let back = Tensor::<i32>::from_texture(&device, texture.as_image_copy())?;
             /// assert_eq!(back.to_vec()?, [0, 1, 2, 0, 1, 2]);

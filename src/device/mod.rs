@@ -357,6 +357,14 @@ impl Device {
         same_backend(&self.0, &other.0)
     }
 
+    /// [`synchronize`](Self::synchronize), by a shorter name.
+    ///
+    /// # Errors
+    /// When the device is lost.
+    pub fn sync(&self) -> Result<()> {
+        self.synchronize()
+    }
+
     /// Waits until all recorded work has run.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::axes::IntoAxis;
 use super::compat;
 use crate::dtype::DType;
 use crate::error::{Error, Result, line};
@@ -147,12 +148,12 @@ impl AnyExpr {
     /// ```
     /// use zerostride::{AnyExpr, Device};
     ///
-    /// let columns = AnyExpr::coordinate([2, 2], 1).eval_on(&Device::cpu())?;
+    /// let columns = AnyExpr::iota([2, 2], 1).eval_on(&Device::cpu())?;
     /// assert_eq!(columns.to_vec::<i32>()?, [0, 1, 0, 1]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn coordinate(shape: impl Into<Shape>, axis: impl AxisIndex) -> AnyExpr {
+    pub fn iota(shape: impl Into<Shape>, axis: impl AxisIndex) -> AnyExpr {
         let layout = Layout::coordinate(&shape.into(), axis.signed());
         let leaf = |layout| Node::leaf(DType::I32, Source::Index(None), layout);
         Self::new(layout.map(leaf))
@@ -215,6 +216,14 @@ impl AnyExpr {
         match view.node() {
             Ok(_) => view,
             Err(_) => Self::new(self.node().map(Node::laid_out)).reshape(&lengths[..]),
+        }
+    }
+
+    /// This expression and its axis, or all elements along one.
+    pub(super) fn along_one(&self, axis: impl IntoAxis) -> (AnyExpr, isize) {
+        match axis.into_axis() {
+            Some(axis) => (self.clone(), axis),
+            None => (self.reshaped([-1]), 0),
         }
     }
 

@@ -5,7 +5,7 @@ use std::ops::RangeFull;
 use smallvec::SmallVec;
 
 use crate::error::{Result, bail};
-use crate::layout::{Integers, Layout, MAX_RANK, Shape};
+use crate::layout::{AxisIndex, Integers, Layout, MAX_RANK, Shape};
 
 /// Axes of any operand: a list, or all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,7 @@ pub struct Axes(Option<SmallVec<[isize; 6]>>);
 
 mod sealed {
     pub trait Sealed {}
+    pub trait OneAxis {}
 }
 
 /// The axes of a reduction: one, a list of them ([`Integers`]), or `..` for all.
@@ -59,6 +60,41 @@ impl IntoAxes for RangeFull {
 impl IntoAxes for Axes {
     fn into_axes(self) -> Axes {
         self
+    }
+}
+
+/// The axis of a sort or of a cumulative operation, or `..` for all elements in row-major order, which then lie along
+/// one axis (NumPy's `axis=None`).
+///
+/// ```
+/// use zerostride::Device;
+///
+/// let x = Device::cpu().upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+/// assert_eq!(x.cumsum(1).to_vec()?, [1, 3, 6, 4, 9, 15]);
+/// assert_eq!(x.cumsum(..).to_vec()?, [1, 3, 6, 10, 15, 21]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no axis",
+    note = "an axis is an integer of any type; negative ones count from the end; `..` takes all elements as one axis"
+)]
+pub trait IntoAxis: sealed::OneAxis {
+    /// The axis, or `None` for all elements.
+    fn into_axis(self) -> Option<isize>;
+}
+
+impl<A: AxisIndex> sealed::OneAxis for A {}
+impl sealed::OneAxis for RangeFull {}
+
+impl<A: AxisIndex> IntoAxis for A {
+    fn into_axis(self) -> Option<isize> {
+        Some(self.signed())
+    }
+}
+
+impl IntoAxis for RangeFull {
+    fn into_axis(self) -> Option<isize> {
+        None
     }
 }
 

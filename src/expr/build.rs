@@ -213,13 +213,13 @@ impl Expr<i32> {
     /// ```
     /// use zerostride::{Device, Expr};
     ///
-    /// let checkers = (Expr::coordinate([2, 4], 0) + Expr::coordinate([2, 4], 1)) & 1;
+    /// let checkers = (Expr::iota([2, 4], 0) + Expr::iota([2, 4], 1)) & 1;
     /// assert_eq!(checkers.to_vec_on(&Device::cpu())?, [0, 1, 0, 1, 1, 0, 1, 0]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn coordinate(shape: impl Into<Shape>, axis: impl AxisIndex) -> Self {
-        Self::face(AnyExpr::coordinate(shape, axis))
+    pub fn iota(shape: impl Into<Shape>, axis: impl AxisIndex) -> Self {
+        Self::face(AnyExpr::iota(shape, axis))
     }
 }
 

@@ -10,6 +10,16 @@ fn c<T: Float>(value: f64) -> Expr<T> {
     Expr::scalar(T::from_f64(value))
 }
 
+/// The greatest finite number of a type.
+fn greatest<T: Float>() -> f64 {
+    match T::DTYPE {
+        DType::F16 => f16::MAX.to_f64(),
+        DType::BF16 => bf16::MAX.to_f64(),
+        DType::F32 => f32::MAX.into(),
+        _ => f64::MAX,
+    }
+}
+
 /// A function composed of operations of the table.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -99,6 +109,11 @@ composed! {
     mul_add(x, b, c) [2.0, 3.0, 4.0 => 10.0] = x * b + c;
     /// `x + weight * (end - x)`: `x` at weight 0, `end` near weight 1.
     lerp(x, end, weight) [2.0, 4.0, 0.25 => 2.5] = x + weight * (end - x);
+    /// `value` in place of NaN (pandas `fillna`).
+    fill_nan(x, value) [0.5, 2.0 => 0.5] = x.is_nan().select(value, x);
+    /// 0 in place of NaN, and the greatest and least finite numbers in place of infinities (NumPy and PyTorch
+    /// `nan_to_num`).
+    nan_to_num(x) [0.5 => 0.5] = x.fill_nan(c(0.0)).clamp(c(-greatest::<T>()), c(greatest::<T>()));
     /// `min(max(x, 0), 6)`.
     relu6(x) [7.5 => 6.0] = x.clamp(c(0.0), c(6.0));
     /// `x` above 0, `slope * x` below.
@@ -119,7 +134,7 @@ composed! {
     /// `x * sigmoid(x)`, also called swish.
     silu(x) [1.0 => 0.73105857] = x * x.sigmoid();
     /// `log(1 + exp(x))` without overflow inside.
-    softplus(x) [0.0 => 0.6931472] = x.max(c(0.0)) + (-x.abs()).exp().log1p();
+    softplus(x) [0.0 => 0.6931472] = x.maximum(c(0.0)) + (-x.abs()).exp().log1p();
     /// `x * tanh(softplus(x))`.
     mish(x) [1.0 => 0.86509836] = x * x.softplus().tanh();
     /// `x / (1 + |x|)`.

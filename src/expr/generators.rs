@@ -61,7 +61,7 @@ of_type! {
     /// Ones where both coordinates are equal, and zeros (NumPy, PyTorch and candle `eye`).
     eye(dtype, rows: usize, columns: usize), "2, 3" => "[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]", {
         built(|| {
-            let [row, column] = [0, 1].map(|axis| AnyExpr::coordinate([rows, columns], axis));
+            let [row, column] = [0, 1].map(|axis| AnyExpr::iota([rows, columns], axis));
             Ok(row.op(Op::Eq, &column).cast(dtype))
         })
     };
@@ -84,7 +84,7 @@ fn line(count: usize) -> Result<AnyExpr> {
             "a range of {count} elements: an axis of coordinates has fewer than 2^31, so make it in parts"
         );
     }
-    Ok(AnyExpr::coordinate([count], 0))
+    Ok(AnyExpr::iota([count], 0))
 }
 
 /// The nearest number of a float type.

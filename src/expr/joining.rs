@@ -42,7 +42,7 @@ impl Pad {
 }
 
 /// The most views that one call makes. Each takes a few hundred bytes.
-const MOST_VIEWS: usize = 1 << 20;
+pub(super) const MOST_VIEWS: usize = 1 << 20;
 
 on_both! {
     /// Tensors of this one's elements.
@@ -309,7 +309,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn coordinate(&self) -> AnyExpr {
-        AnyExpr::coordinate(self.shape.clone(), self.axis as isize)
+        AnyExpr::iota(self.shape.clone(), self.axis as isize)
     }
 
     fn op(&self, op: Op, a: &AnyExpr, b: i64) -> AnyExpr {

@@ -71,11 +71,11 @@ on_both! {
     /// assert_eq!(device.zeros::<f32>(x.shape())?.scatter_add([&i], &gradient).to_vec()?, [2.0, 0.0, 4.0]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
-    at [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>) -> T, "x.at([&i, &j])" => "[6, 3]",
-        let indices = indices.into_iter().map(Into::into).collect(), |x| x.looked_up(indices, Outside::Nearest);
+    at [I: IntoIndices] (indices: impl IntoIterator<Item = I>) -> T, "x.at([&i, &j])" => "[6, 3]",
+        let indices = indices.into_iter().collect::<Vec<I>>(), |x| x.looked_up(x.indices(indices)?, Outside::Nearest);
     /// [`at`](Self::at), with a rule for indices outside of their axis.
-    at_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, outside: Outside) -> T, "x.at_with([&i, &j], Outside::fill(0))" => "[6, 0]",
-        let indices = indices.into_iter().map(Into::into).collect(), |x| x.looked_up(indices, outside);
+    at_with [I: IntoIndices] (indices: impl IntoIterator<Item = I>, outside: Outside) -> T, "x.at_with([&i, &j], Outside::fill(0))" => "[6, 0]",
+        let indices = indices.into_iter().collect::<Vec<I>>(), |x| x.looked_up(x.indices(indices)?, outside);
     /// The slices at some indices along one axis, which the axes of the indices replace (NumPy `take`; PyTorch
     /// `index_select`, whose indices have one axis). Negative indices count from the end. An index outside of the axis
     /// reads the nearest element, or what [`take_with`](Self::take_with) says.
@@ -89,14 +89,50 @@ on_both! {
     /// assert_eq!(gradient.segment_sum(&indices, 3).to_vec()?, [3.0, 4.0, 0.0, 0.0, 6.0, 8.0]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
-    take(indices: impl Into<AnyExpr>, axis: impl AxisIndex) -> T, "x.take(&i, 0)" => "[4, 5, 6, 1, 2, 3]",
-        |x| x.taken(&indices.into(), axis.signed(), Outside::Nearest);
+    take(indices: impl IntoIndices, axis: impl AxisIndex) -> T, "x.take(&i, 0)" => "[4, 5, 6, 1, 2, 3]",
+        |x| x.taken(&indices.into_indices(x)?, axis.signed(), Outside::Nearest);
     /// [`take`](Self::take), with a rule for indices outside of the axis.
-    take_with(indices: impl Into<AnyExpr>, axis: impl AxisIndex, outside: Outside) -> T, "x.take_with(&j, 1, Outside::Wrapped)" => "[3, 1, 6, 4]",
-        |x| x.taken(&indices.into(), axis.signed(), outside);
+    take_with(indices: impl IntoIndices, axis: impl AxisIndex, outside: Outside) -> T, "x.take_with(&j, 1, Outside::Wrapped)" => "[3, 1, 6, 4]",
+        |x| x.taken(&indices.into_indices(x)?, axis.signed(), outside);
+}
+
+/// Indices of a lookup: an expression or a tensor of integers, or numbers of the host, which are uploaded to the table's
+/// device.
+///
+/// ```
+/// use zerostride::{Device, Expr};
+///
+/// let x = Device::cpu().upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+/// assert_eq!(x.take([2, 0], 1).to_vec()?, [3, 1, 6, 4]);
+/// assert_eq!(x.at([vec![0, 1], vec![-1, 0]]).to_vec()?, [3, 4]);
+///
+/// let error = Expr::iota([4], 0).take([1], 0).eval_on(&Device::cpu()).unwrap_err();
+/// assert_eq!(error.message(), "1 indices of the host for an expression without a tensor: upload them, or evaluate it first");
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no index of a lookup",
+    note = "indices are a tensor or an expression of integers, or an array, a slice or a `Vec` of integers"
+)]
+pub trait IntoIndices {
+    /// The indices as an expression on the device of a table.
+    ///
+    /// # Errors
+    /// When numbers of the host have no device to go to, do not fit i32, or find no memory.
+    fn into_indices(self, table: &AnyExpr) -> Result<AnyExpr>;
+}
+
+impl<E: Into<AnyExpr>> IntoIndices for E {
+    fn into_indices(self, _: &AnyExpr) -> Result<AnyExpr> {
+        Ok(self.into())
+    }
 }
 
 impl AnyExpr {
+    fn indices<I: IntoIndices>(&self, all: Vec<I>) -> Result<Vec<AnyExpr>> {
+        all.into_iter().map(|index| index.into_indices(self)).collect()
+    }
+
     pub(crate) fn taken(&self, indices: &AnyExpr, axis: isize, outside: Outside) -> Result<AnyExpr> {
         let (node, own) = (self.node()?, indices.node()?);
         let axis = Layout::contiguous(&node.shape)?.axis(axis)?;
@@ -106,8 +142,8 @@ impl AnyExpr {
         let count = own.shape.rank();
         let along = (0..node.shape.rank()).map(|k| match k {
             _ if k == axis => indices.view(|layout| Ok(layout.place(axis, shape.rank()))),
-            _ if k < axis => AnyExpr::coordinate(shape.clone(), k as isize),
-            _ => AnyExpr::coordinate(shape.clone(), (k + count - 1) as isize),
+            _ if k < axis => AnyExpr::iota(shape.clone(), k as isize),
+            _ => AnyExpr::iota(shape.clone(), (k + count - 1) as isize),
         });
         self.looked_up(along.collect(), outside)
     }

@@ -5,6 +5,7 @@
 //! by an equation ([`einsum`]); [`sorting`], [`searching`] and [`selecting`] by it, [`runs`] of equal keys and [`scattering`] by that; and the list of
 //! [`ops`].
 
+mod aliases;
 mod any;
 mod axes;
 mod both;
@@ -13,6 +14,7 @@ mod compat;
 mod composed;
 mod einsum;
 mod function;
+mod gaps;
 mod generators;
 mod joining;
 mod lookup;
@@ -34,14 +36,14 @@ mod turn;
 mod views;
 
 pub use any::AnyExpr;
-pub use axes::{Axes, IntoAxes};
+pub use axes::{Axes, IntoAxes, IntoAxis};
 pub(crate) use both::{Face, built, on_both, operand, read, typed, untyped};
 pub use build::{Expr, IntoExpr};
 pub use compat::warn_on_reinterpreted_shapes;
 pub use composed::{Composition, compositions};
 pub use function::{Closure, Function, FunctionElement};
 pub use joining::Pad;
-pub use lookup::Outside;
+pub use lookup::{IntoIndices, Outside};
 pub(crate) use operators::{binary, for_each_operator, operators, unary};
 pub use ops::{Operation, operations};
 pub use random::Key;

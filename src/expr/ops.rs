@@ -80,6 +80,13 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn call(name: &str, operands: &[AnyExpr]) -> AnyExpr {
+        // Other names, of NumPy and ONNX.
+        let name = match name {
+            "max" => "maximum",
+            "min" => "minimum",
+            "clip" => "clamp",
+            _ => name,
+        };
         if let Some(row) = ROWS.iter().find(|row| row.name == name) {
             return apply(row.op, operands);
         }

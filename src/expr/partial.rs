@@ -23,7 +23,7 @@ impl AnyExpr {
     /// Each part of the range but the last must end at a multiple of `block`. `reduce_join` joins the results of all
     /// parts, in order along the first axis ([`concat`](Self::concat)). The parts may come from several machines.
     ///
-    /// It takes reductions that reduce once: `sum prod mean l1 l2 sum_square amin amax any all count_nonzero`. Other
+    /// It takes reductions that reduce once: `sum prod mean l1 l2 sum_square min max any all count_nonzero`. Other
     /// names, axes with others between them, and another `block` are mistakes of the expression.
     ///
     /// ```

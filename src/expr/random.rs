@@ -176,7 +176,7 @@ impl<T: Float> Expr<T> {
     ///
     /// let dice = (Expr::<f32>::uniform([1000], 42) * 6.0).floor() + 1.0;
     /// let thrown = dice.eval_on(&Device::cpu())?;
-    /// assert_eq!((thrown.amin(..).item()?, thrown.amax(..).item()?), (1.0, 6.0));
+    /// assert_eq!((thrown.min(..).item()?, thrown.max(..).item()?), (1.0, 6.0));
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]

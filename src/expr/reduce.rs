@@ -244,13 +244,13 @@ impl Ranges {
         runs
     }
 
-    /// The values of each range so far, along the one axis.
-    pub(super) fn scan(&self, op: ReduceOp) -> AnyExpr {
-        AnyExpr::new(self.scanned(op))
+    /// The values of each range of `values` so far, along the one axis.
+    pub(super) fn scan(&self, op: ReduceOp, values: &AnyExpr) -> AnyExpr {
+        AnyExpr::new(values.node().and_then(|node| self.scanned(op, node)))
     }
 
-    fn scanned(&self, op: ReduceOp) -> Result<Arc<Node>> {
-        let (node, shape) = (&self.operand, self.shape());
+    fn scanned(&self, op: ReduceOp, node: &Arc<Node>) -> Result<Arc<Node>> {
+        let shape = self.shape();
         let Some(&axis) = self.axes.first() else {
             bail!(Axis, "{} of {shape} takes one axis", self.name);
         };

@@ -5,14 +5,14 @@
 //! and the documentation are made from the rows, which are grouped by types. In a composition, `x` is the operand in
 //! the type that accumulates and `r` its ranges. The result is cast once, at the end.
 
-use super::axes::IntoAxes;
+use super::axes::{IntoAxes, IntoAxis};
 use super::both::{built, on_both};
 use super::reduce::{Class, Part, Ranges, ReduceOptions, nonzero};
 use super::{AnyExpr, Expr};
-use crate::dtype::{DType, Element, Float, Numeric};
+use crate::dtype::{DType, Element, Float, Kind, Numeric};
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::ir::{Op, ReduceOp};
-use crate::layout::{AxisIndex, Shape};
+use crate::layout::Shape;
 
 /// A reduction, softmax or cumulative operation.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,11 @@ pub struct Reduction {
 impl Reduction {
     /// The row of a name.
     pub(super) fn of(name: &str) -> Result<Reduction> {
+        let name = match name {
+            "amax" => "max",
+            "amin" => "min",
+            _ => name,
+        };
         let unknown = || Error::new(ErrorKind::Operation, format!("no reduction is called '{name}'"));
         reductions().find(|reduction| reduction.name == name).ok_or_else(unknown)
     }
@@ -89,6 +94,11 @@ impl AnyExpr {
         let options = ReduceOptions { keepdim: options.keepdim || keeps_shape, ..options };
         let ranges = Ranges::new(name, class, self, &axes.into_axes(), options, Part::Whole)?;
         ranges.finish(&compose(&ranges, &ranges.values()), gives.unwrap_or(dtype))
+    }
+
+    fn cumulated(&self, name: &str, axis: impl IntoAxis, options: ReduceOptions) -> Result<AnyExpr> {
+        let (any, axis) = self.along_one(axis);
+        any.reduced(name, axis, options)
     }
 
     fn summed_to(&self, shape: &Shape) -> Result<AnyExpr> {
@@ -186,10 +196,10 @@ reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
     prod prod_keepdim() -> T within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 2.0, 15.0] |r, x| r.reduce(ReduceOp::Prod, x);
     /// The least element of each range. NaN wins, and -0 is less than 0. A range without elements is an
     /// error.
-    amin amin_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1.0, -5.0] |r, x| r.reduce(ReduceOp::Min, x);
+    min min_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1.0, -5.0] |r, x| r.reduce(ReduceOp::Min, x);
     /// The greatest element of each range. NaN wins, and 0 is greater than -0. A range without elements is an
     /// error.
-    amax amax_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 2.0, 3.0] |r, x| r.reduce(ReduceOp::Max, x);
+    max max_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 2.0, 3.0] |r, x| r.reduce(ReduceOp::Max, x);
     /// The index of the least element of each range, counted in row-major order. The first of equal elements
     /// wins, and the first NaN wins over every number. A range without elements, or with more than 2^32, is an
     /// error.
@@ -224,6 +234,27 @@ reduced! { FLOATS: Float, impl [<T: Float>] T;
         |r, x| logsumexp(r, x);
 }
 
+reduced! { OF_VALID: Float, impl [<T: Float>] T;
+    /// The sum of the elements of each range that are not NaN; 0 for none (NumPy `nansum`).
+    nansum nansum_keepdim() -> T within "L u of the sum of magnitudes", [1.0_f32, f32::NAN, 3.0, 5.0 => 1.0, 8.0] |r, x| r.reduce(ReduceOp::Sum, &valid(r, x, 0.0));
+    /// The product of the elements of each range that are not NaN; 1 for none (NumPy `nanprod`).
+    nanprod nanprod_keepdim() -> T within "n ulp", [2.0_f32, f32::NAN, 3.0, 5.0 => 2.0, 15.0] |r, x| r.reduce(ReduceOp::Prod, &valid(r, x, 1.0));
+    /// The mean of the elements of each range that are not NaN; NaN for none (NumPy `nanmean`).
+    nanmean nanmean_keepdim() -> T within "(L + 1) u of the mean of magnitudes", [1.0_f32, f32::NAN, 3.0, 5.0 => 1.0, 4.0] |r, x| nanmean(r, x);
+    /// The variance of the elements of each range that are not NaN, as [`var`](Self::var); NaN if there are at most
+    /// `correction` of them (NumPy `nanvar`).
+    nanvar nanvar_keepdim(correction = 0) -> T within "L + 6 ulp, or the square of 2^-21 of the largest element", [1.0_f32, 3.0, 2.0, f32::NAN => 1.0, 0.0] |r, x| nanvar(r, x);
+    /// The standard deviation of the elements of each range that are not NaN: the root of [`nanvar`](Self::nanvar).
+    nanstd nanstd_keepdim(correction = 0) -> T within "L / 2 + 4 ulp, or 2^-21 of the largest element", [1.0_f32, 3.0, 2.0, f32::NAN => 1.0, 0.0]
+        |r, x| nanvar(r, x).map(Op::Sqrt);
+    /// The least element of each range that is not NaN; NaN for none (NumPy `nanmin`). A range without elements is an
+    /// error.
+    nanmin nanmin_keepdim() -> T within "-", [1.0_f32, f32::NAN, 3.0, -5.0 => 1.0, -5.0] |r, x| nanextreme(r, x, ReduceOp::Min, f64::INFINITY);
+    /// The greatest element of each range that is not NaN; NaN for none (NumPy `nanmax`). A range without elements is
+    /// an error.
+    nanmax nanmax_keepdim() -> T within "-", [1.0_f32, f32::NAN, 3.0, -5.0 => 1.0, 3.0] |r, x| nanextreme(r, x, ReduceOp::Max, f64::NEG_INFINITY);
+}
+
 reduced! { TRUTHS: Bool, impl [] bool;
     /// Whether any element of each range is true; false for no elements.
     any any_keepdim() -> bool within "-", [true, false, false, false => true, false] |r, x| r.reduce(ReduceOp::Any, x);
@@ -236,6 +267,9 @@ reduced! { ELEMENTS: Element, impl [<T: Element>] T;
     /// A range of 2^32 elements or more is an error.
     count_nonzero count_nonzero_keepdim() -> u32 within "-", [1.0_f32, 0.0, f32::NAN, -5.0 => 1, 2]
         |r, x| r.reduce(ReduceOp::Sum, &r.counts(&nonzero(x)));
+    /// The number of elements of each range that are not NaN (pandas `count`). A range of 2^32 elements or more is an
+    /// error.
+    count_valid count_valid_keepdim() -> u32 within "-", [1.0_f32, 0.0, f32::NAN, -5.0 => 2, 1] |r, x| count_valid(r, x);
 }
 
 /// Functions of ranges whose result has the operand's shape, and cumulative operations along one axis.
@@ -262,18 +296,18 @@ macro_rules! kept {
             /// Cumulative operations.
             impl [<T: $class>] T;
             $($(#[doc = $doc])+
-            $name(axis: impl AxisIndex) -> T,
+            $name(axis: impl IntoAxis) -> T,
                 of f32 [concat!(stringify!([$($from),+]), ", [2, 2]")],
                 concat!("x.", stringify!($name), "(1)") => stringify!([$($to),+]),
-                |x| x.reduced(stringify!($name), axis.signed(), ReduceOptions::default());
+                |x| x.cumulated(stringify!($name), axis, ReduceOptions::default());
             #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") without the element itself, or from the end to the front.")]
-            $with(axis: impl AxisIndex, options: ReduceOptions) -> T,
+            $with(axis: impl IntoAxis, options: ReduceOptions) -> T,
                 of f32 [
                     concat!(stringify!([$($from),+]), ", [2, 2]"),
                     "let reverse = zerostride::ReduceOptions::default().reverse();"
                 ],
                 concat!("x.", stringify!($with), "(1, reverse)") => stringify!([$($other),+]),
-                |x| x.reduced(stringify!($name), axis.signed(), options);)*
+                |x| x.cumulated(stringify!($name), axis, options);)*
         }
     };
     (@ $rows:ident: $class:ident; $($name:ident $bound:literal [$($doc:literal),+] |$r:ident, $x:ident| $body:expr;)*) => {
@@ -301,21 +335,77 @@ kept! { axes SOFTMAXES: Float;
 kept! { axis SCANS: Numeric;
     /// The sum of each element and the ones before it along an axis. Integers wrap. The length of the axis alone
     /// decides the order in which floats are added, f16 and bf16 in f32.
-    cumsum cumsum_with within "(16 levels - 1) u of the sum of magnitudes so far", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 3.0, 3.0, 8.0; 3.0, 2.0, 8.0, 5.0] |r, _x| r.scan(ReduceOp::Sum);
+    cumsum cumsum_with within "(16 levels - 1) u of the sum of magnitudes so far", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 3.0, 3.0, 8.0; 3.0, 2.0, 8.0, 5.0] |r, x| r.scan(ReduceOp::Sum, x);
     /// The product of each element and the ones before it along an axis, in the order of
     /// [`cumsum`](Self::cumsum). Integers wrap.
-    cumprod cumprod_with within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 2.0, 3.0, 15.0; 2.0, 2.0, 15.0, 5.0] |r, _x| r.scan(ReduceOp::Prod);
+    cumprod cumprod_with within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 2.0, 3.0, 15.0; 2.0, 2.0, 15.0, 5.0] |r, x| r.scan(ReduceOp::Prod, x);
+    /// The greatest of each element and the ones before it along an axis. NaN wins, and 0 is greater than -0.
+    cummax cummax_with within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1.0, 2.0, 3.0, 3.0; 2.0, 2.0, 3.0, -5.0] |r, x| r.scan(ReduceOp::Max, x);
+    /// The least of each element and the ones before it along an axis. NaN wins, and -0 is less than 0.
+    cummin cummin_with within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1.0, 1.0, 3.0, -5.0; 1.0, 2.0, -5.0, -5.0] |r, x| r.scan(ReduceOp::Min, x);
+}
+
+kept! { axis SCANS_OF_VALID: Float;
+    /// [`cumsum`](Self::cumsum) with NaN as 0 (NumPy `nancumsum`).
+    nancumsum nancumsum_with within "(16 levels - 1) u of the sum of magnitudes so far", [1.0_f32, f32::NAN, 3.0, 5.0 => 1.0, 1.0, 3.0, 8.0; 1.0, 0.0, 8.0, 5.0]
+        |r, x| r.scan(ReduceOp::Sum, &valid(r, x, 0.0));
+    /// [`cumprod`](Self::cumprod) with NaN as 1 (NumPy `nancumprod`).
+    nancumprod nancumprod_with within "n ulp", [2.0_f32, f32::NAN, 3.0, 5.0 => 2.0, 2.0, 3.0, 15.0; 2.0, 1.0, 15.0, 5.0]
+        |r, x| r.scan(ReduceOp::Prod, &valid(r, x, 1.0));
 }
 
 /// The rows, by class.
-const REDUCTIONS: [&[Reduction]; 6] = [NUMERIC, FLOATS, TRUTHS, ELEMENTS, SOFTMAXES, SCANS];
+const REDUCTIONS: [&[Reduction]; 8] =
+    [NUMERIC, FLOATS, OF_VALID, TRUTHS, ELEMENTS, SOFTMAXES, SCANS, SCANS_OF_VALID];
 
 fn var(r: &Ranges, x: &AnyExpr) -> AnyExpr {
     let d = x.op(Op::Sub, r.reduce(ReduceOp::Sum, x).op(Op::Div, r.n()));
-    let (sum, squares) = (r.reduce(ReduceOp::Sum, &d), r.reduce(ReduceOp::Sum, &d.op(Op::Mul, &d)));
-    let rest = sum.op(Op::Mul, &sum).op(Op::Div, r.n());
-    let all = rest.map(Op::IsInf).select(&squares, squares.op(Op::Sub, &rest)).op(Op::Max, r.number(0.0));
-    all.op(Op::Div, r.number((r.count() as f64 - r.options.correction).max(0.0)))
+    let left = r.number((r.count() as f64 - r.options.correction).max(0.0));
+    squares(r, &d, &r.n()).op(Op::Div, left)
+}
+
+/// The sum of the squares of differences from the mean of `n` elements, without the mean's rounding error.
+fn squares(r: &Ranges, d: &AnyExpr, n: &AnyExpr) -> AnyExpr {
+    let (sum, squares) = (r.reduce(ReduceOp::Sum, d), r.reduce(ReduceOp::Sum, &d.op(Op::Mul, d)));
+    let rest = sum.op(Op::Mul, &sum).op(Op::Div, n);
+    rest.map(Op::IsInf).select(&squares, squares.op(Op::Sub, &rest)).op(Op::Max, r.number(0.0))
+}
+
+/// Elements with a number in place of NaN.
+fn valid(r: &Ranges, x: &AnyExpr, instead: f64) -> AnyExpr {
+    x.map(Op::IsNan).select(r.number(instead), x)
+}
+
+/// How many elements of each range are not NaN, as u32.
+fn count_valid(r: &Ranges, x: &AnyExpr) -> AnyExpr {
+    let is_valid = match x.dtype() {
+        Ok(dtype) if dtype.kind() == Kind::Float => x.map(Op::IsNan).map(Op::Not).cast(DType::U32),
+        _ => AnyExpr::scalar(DType::U32, 1).broadcast_to(r.shape().clone()),
+    };
+    r.reduce(ReduceOp::Sum, &r.counts(&is_valid))
+}
+
+/// [`count_valid`] in the type that accumulates, rounded once.
+fn n_valid(r: &Ranges, x: &AnyExpr) -> AnyExpr {
+    count_valid(r, x).cast(r.number(0.0).dtype().unwrap_or(DType::F32))
+}
+
+/// The least or greatest element that is not NaN. `last` is an element that every other beats.
+fn nanextreme(r: &Ranges, x: &AnyExpr, op: ReduceOp, last: f64) -> AnyExpr {
+    let none = r.reduce(ReduceOp::All, &x.map(Op::IsNan));
+    none.select(r.number(f64::NAN), r.reduce(op, &valid(r, x, last)))
+}
+
+fn nanmean(r: &Ranges, x: &AnyExpr) -> AnyExpr {
+    r.reduce(ReduceOp::Sum, &valid(r, x, 0.0)).op(Op::Div, n_valid(r, x))
+}
+
+fn nanvar(r: &Ranges, x: &AnyExpr) -> AnyExpr {
+    let (n, zero) = (n_valid(r, x), r.number(0.0));
+    let d = x.map(Op::IsNan).select(&zero, x.op(Op::Sub, nanmean(r, x)));
+    let left = n.op(Op::Sub, r.number(r.options.correction));
+    let left = left.op(Op::Gt, &zero).select(&left, r.number(f64::NAN));
+    squares(r, &d, &n).op(Op::Div, left)
 }
 
 fn logsumexp(r: &Ranges, x: &AnyExpr) -> AnyExpr {

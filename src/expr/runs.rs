@@ -93,7 +93,7 @@ impl Runs {
                 false => (sorted(Payload::Keys)?, None),
             }
         };
-        let (keys, key) = (keys.shared(), AnyExpr::coordinate([count + 1], 0));
+        let (keys, key) = (keys.shared(), AnyExpr::iota([count + 1], 0));
         let is_before = |place: &AnyExpr| {
             let own: AnyExpr = built(|| keys.found(&[row(order.as_ref(), place)?]));
             own.cast(DType::I32).op(Op::Lt, &key)
@@ -143,7 +143,7 @@ impl Runs {
             let groups = self.blocks(GROUP, levels.len(), (count, longest))?;
             let shape = [groups.count, GROUP, columns];
             let [begin, length] = [&groups.begin, &groups.length].map(|own| own.unsqueeze(1).unsqueeze(1));
-            let [lane, column] = [1, 2].map(|axis| AnyExpr::coordinate(shape, axis));
+            let [lane, column] = [1, 2].map(|axis| AnyExpr::iota(shape, axis));
             let place = begin.op(Op::Add, &lane).op(Op::Min, number(count - 1));
             let own = match levels.last() {
                 None => values.found(&[row(self.order.as_ref(), &place)?, column])?,
@@ -172,9 +172,9 @@ impl Runs {
         // The order of the order: each element's place among the sorted ones.
         let place = match &self.order {
             Some(order) => order.by_few_bits(Payload::Indices, false, bits(self.elements), usize::MAX)?,
-            None => AnyExpr::coordinate([self.elements], 0),
+            None => AnyExpr::iota([self.elements], 0),
         };
-        let column = AnyExpr::coordinate([self.elements, columns], 1);
+        let column = AnyExpr::iota([self.elements, columns], 1);
         // For each level, the begin of the run, and the place in it whose value is wanted.
         let mut begin = self.starts.found(std::slice::from_ref(&key))?;
         let mut at = place.cast(DType::I32).unsqueeze(1).op(Op::Sub, &begin).op(Op::Max, number(0));
@@ -213,11 +213,11 @@ impl Runs {
             Ok((0..round).fold([begin, length], next))
         };
         if longest <= size {
-            let [begin, length] = run(&AnyExpr::coordinate([self.count], 0))?;
+            let [begin, length] = run(&AnyExpr::iota([self.count], 0))?;
             return Ok(Blocks { begin, length, count: self.count, longest });
         }
         let count = elements / size + self.count;
-        let own = AnyExpr::coordinate([count], 0);
+        let own = AnyExpr::iota([count], 0);
         let is_before = |key: &AnyExpr| {
             let begin: AnyExpr = built(|| Ok(run(key)?[0].clone()));
             slot(&begin, key).op(Op::Le, &own)
@@ -269,7 +269,7 @@ impl Blocks {
     ) -> Result<AnyExpr> {
         let shape = [self.count, ACCUMULATORS, columns];
         let [begin, length] = [&self.begin, &self.length].map(|own| own.unsqueeze(1).unsqueeze(1));
-        let [lane, column] = [1, 2].map(|axis| AnyExpr::coordinate(shape, axis));
+        let [lane, column] = [1, 2].map(|axis| AnyExpr::iota(shape, axis));
         let rows = self.longest.div_ceil(ACCUMULATORS) as u32;
         let made = AnyExpr::repeat_while(rows, &[lane, identity.broadcast_to(shape)], |state| {
             let [place, sum] = state else { return (identity.clone(), state.to_vec()) };
@@ -291,7 +291,7 @@ impl Blocks {
     ) -> Result<AnyExpr> {
         let shape = [self.count, columns];
         let [begin, length] = [&self.begin, &self.length].map(|own| own.unsqueeze(1));
-        let column = AnyExpr::coordinate(shape, 1);
+        let column = AnyExpr::iota(shape, 1);
         let [zero, one, step] = [0, 1, ACCUMULATORS].map(number);
         // The leaves are a power of two, and some may be missing. Without elements there are none.
         let last = length.op(Op::Min, &step).op(Op::Sub, &one);

@@ -35,9 +35,9 @@ pub enum Update {
     Add,
     /// It is multiplied by the product of the updates, in the order of [`prod`](Expr::prod).
     Mul,
-    /// The least of it and the updates, as [`amin`](Expr::amin).
+    /// The least of it and the updates, as [`min`](Expr::min).
     Min,
-    /// The greatest of it and the updates, as [`amax`](Expr::amax).
+    /// The greatest of it and the updates, as [`max`](Expr::max).
     Max,
 }
 
@@ -227,7 +227,7 @@ impl AnyExpr {
         let order = keys.by_few_bits(Payload::Indices, false, bits(rows), usize::MAX)?.shared();
         let order = order.cast(DType::I32);
         let sorted = keys.taken(&order, 0, Outside::Nearest)?.shared();
-        let all = AnyExpr::coordinate([count], 0);
+        let all = AnyExpr::iota([count], 0);
         let before = sorted.taken(&all.op(Op::Sub, number(1)).op(Op::Max, number(0)), 0, Outside::Nearest)?;
         // Updates of the first key are run 0, and there are as many runs as updates: the last ones are empty.
         let runs = sorted.op(Op::Ne, &before).cast(DType::I32).cumsum(0).assume_sorted();

@@ -94,7 +94,7 @@ impl AnyExpr {
             let are_nan = self.map(Op::IsNan).op(Op::And, before.map(Op::IsNan));
             differs = differs.op(Op::And, are_nan.map(Op::Not));
         }
-        Ok(differs.op(Op::Or, self.index(-1).op(Op::Eq, AnyExpr::scalar(DType::I32, 0))))
+        Ok(differs.op(Op::Or, self.coordinate(-1).op(Op::Eq, AnyExpr::scalar(DType::I32, 0))))
     }
 
     /// How many true elements come before each one along the last axis.
@@ -148,7 +148,7 @@ impl AnyExpr {
     fn nonzero_of(&self, size: usize, fill: u32) -> Result<AnyExpr> {
         let shape = self.shape()?;
         let count = self.cast(DType::Bool).reduce("count_nonzero", .., ReduceOptions::default());
-        let place = AnyExpr::coordinate([size], 0);
+        let place = AnyExpr::iota([size], 0);
         let found = self.true_first(None, size)?.taken(&place, 0, Outside::fill(0))?;
         let is_there = place.cast(DType::U32).op(Op::Lt, &count);
         let fill = AnyExpr::scalar(DType::U32, u64::from(fill));

@@ -2,6 +2,7 @@
 //!
 //! Every sort is stable, NaN is the greatest and both zeros are equal. So there is one answer, NumPy's stable one.
 
+use super::axes::IntoAxis;
 use super::both::on_both;
 use super::{AnyExpr, Expr, Outside};
 use crate::dtype::{DType, Element, Float, Kind};
@@ -16,7 +17,7 @@ use std::ops::Range;
 /// use zerostride::{Between, Device};
 ///
 /// let x = Device::cpu().upload(&[1.0_f32, 2.0, 4.0, 8.0], [4])?;
-/// let of = |between| x.quantile(0.5, 0, between).item();
+/// let of = |between| x.quantile_with(0.5, 0, between).item();
 /// assert_eq!((of(Between::Linear)?, of(Between::Lower)?, of(Between::Higher)?), (3.0, 2.0, 4.0));
 /// assert_eq!((of(Between::Midpoint)?, of(Between::Nearest)?), (3.0, 4.0));
 /// # Ok::<(), zerostride::Error>(())
@@ -119,14 +120,63 @@ impl<'a> Axis<'a> {
         sorted.slice(axis, place..place + 1).squeeze(axis)
     }
 
-    /// The quantile at an index of the sorted elements, which need not be whole.
-    fn between(&self, virtual_index: f64, between: Between) -> Result<AnyExpr> {
+    /// The elements in the type that computes their quantiles.
+    fn accumulating(&self) -> Result<(AnyExpr, DType)> {
         if self.dtype.kind() != Kind::Float {
             bail!(Operation, "{} takes floats, not {}: cast first", self.name, self.dtype);
         }
         self.is_not_empty()?;
         let accumulating = self.dtype.accumulating();
-        let wide = self.any.cast(accumulating);
+        Ok((self.any.cast(accumulating), accumulating))
+    }
+
+    /// The index of a quantile among the sorted elements, which need not be whole.
+    fn at(&self, q: f64) -> f64 {
+        q * (self.length().max(1) - 1) as f64
+    }
+
+    /// The quantile of the elements that are not NaN, whose number differs from row to row.
+    fn between_valid(&self, q: f64, between: Between) -> Result<AnyExpr> {
+        let (wide, accumulating) = self.accumulating()?;
+        let (axis, word) = (self.axis as isize, |value: u32| AnyExpr::scalar(DType::U32, value));
+        let number = |value: f64| AnyExpr::scalar(accumulating, Scalar::from(value));
+        let last = wide.count_valid_keepdim(axis).op(Op::Max, word(1)).op(Op::Sub, word(1));
+        let (lower, part) = scaled(&last, q);
+        let weight = part.cast(accumulating).op(Op::Mul, number(2_f64.powi(-32)));
+        let (half, is_whole) = (word(1 << 31), part.op(Op::Eq, word(0)));
+        let (one, zero) = (number(1.0), number(0.0));
+        let weight = match between {
+            Between::Linear => weight,
+            Between::Lower => zero,
+            Between::Higher => is_whole.select(zero, one),
+            Between::Midpoint => is_whole.select(zero, number(0.5)),
+            Between::Nearest => {
+                let is_odd = lower.op(Op::And, word(1)).op(Op::Eq, word(1));
+                let is_up = part.op(Op::Gt, &half).op(Op::Or, part.op(Op::Eq, &half).op(Op::And, is_odd));
+                is_up.select(one, zero)
+            }
+        };
+        let sorted =
+            Axis { any: &wide, dtype: accumulating, ..*self }.sorted(false, false, 0..self.length())?;
+        let a = sorted.take_along(&lower, axis);
+        let b = sorted.take_along(lower.op(Op::Add, word(1)).op(Op::Min, &last), axis);
+        let apart = b.op(Op::Eq, &a).select(number(0.0), b.op(Op::Sub, &a));
+        let found = match self.name {
+            "nanmedian" => is_whole.select(&a, a.op(Op::Add, &b).op(Op::Div, number(2.0))),
+            _ => {
+                let below = a.op(Op::Add, apart.op(Op::Mul, &weight));
+                let above = b.op(Op::Sub, apart.op(Op::Mul, number(1.0).op(Op::Sub, &weight)));
+                let near = weight.op(Op::Lt, number(0.5)).select(below, above);
+                // Without a weight the element itself, also beside an infinity.
+                weight.op(Op::Eq, number(0.0)).select(&a, weight.op(Op::Eq, number(1.0)).select(&b, near))
+            }
+        };
+        Ok(found.squeeze(axis).cast(self.dtype))
+    }
+
+    /// The quantile at an index of the sorted elements, which need not be whole.
+    fn between(&self, virtual_index: f64, between: Between) -> Result<AnyExpr> {
+        let (wide, accumulating) = self.accumulating()?;
         let lower = virtual_index.floor();
         let (index, weight) = match between {
             Between::Linear => (lower, virtual_index - lower),
@@ -153,9 +203,33 @@ impl<'a> Axis<'a> {
             }
         };
         // One NaN makes the result NaN.
-        let is_nan = wide.amax(self.axis).map(Op::IsNan);
+        let is_nan = wide.max(self.axis).map(Op::IsNan);
         Ok(is_nan.select(AnyExpr::scalar(accumulating, f64::NAN), found).cast(self.dtype))
     }
+}
+
+/// `q * n` as a whole number and 2^32nds of 1, rounded to these, of n as u32. So `0.7 * 10` is 7, as in floating point.
+fn scaled(n: &AnyExpr, q: f64) -> (AnyExpr, AnyExpr) {
+    let word = |value: u32| AnyExpr::scalar(DType::U32, value);
+    if q >= 1.0 {
+        return (n.clone(), n.op(Op::Mul, word(0)));
+    }
+    // The upper 32 bits of a product of words, from products of halves.
+    let upper = |c: u32| {
+        let of = |x: &AnyExpr, half: u32| x.op(Op::Mul, word(half));
+        let high = |x: &AnyExpr| x.op(Op::Shr, word(16));
+        let (low, half) = (word(0xffff), [c & 0xffff, c >> 16]);
+        let (n_low, n_high) = (n.op(Op::And, &low), high(n));
+        let a = of(&n_low, half[1]).op(Op::Add, high(&of(&n_low, half[0])));
+        let b = of(&n_high, half[0]).op(Op::Add, a.op(Op::And, &low));
+        of(&n_high, half[1]).op(Op::Add, high(&a)).op(Op::Add, high(&b))
+    };
+    let fixed = (q * 2_f64.powi(64)) as u64;
+    let [c_high, c_low] = [(fixed >> 32) as u32, fixed as u32];
+    let below = upper(c_low).op(Op::Add, n.op(Op::Mul, word(c_low)).op(Op::Shr, word(31)));
+    let part = n.op(Op::Mul, word(c_high)).op(Op::Add, &below);
+    let carry = part.op(Op::Lt, &below).cast(DType::U32);
+    (upper(c_high).op(Op::Add, carry), part)
 }
 
 /// Indices along one axis, each at its own place along the others.
@@ -178,7 +252,7 @@ impl<'a> Along<'a> {
     pub(super) fn places(&self, all: &Shape) -> Vec<AnyExpr> {
         let place = |k: usize| match k == self.axis {
             true => self.indices.broadcast_to(all.clone()),
-            false => AnyExpr::coordinate(all.clone(), k as isize),
+            false => AnyExpr::iota(all.clone(), k as isize),
         };
         (0..all.rank()).map(place).collect()
     }
@@ -188,6 +262,22 @@ impl AnyExpr {
     fn sorted(&self, name: &'static str, axis: isize, descending: bool) -> Result<AnyExpr> {
         let axis = Axis::new(name, self, axis)?;
         axis.sorted(name.starts_with("arg"), descending, 0..axis.length())
+    }
+
+    fn quantile_along(
+        &self,
+        name: &'static str,
+        q: f64,
+        axis: impl IntoAxis,
+        between: Between,
+    ) -> Result<AnyExpr> {
+        let (x, axis) = self.along_one(axis);
+        let axis = Axis::new(name, &x, axis)?;
+        match (0.0..=1.0).contains(&q) {
+            true if name == "nanquantile" => axis.between_valid(q, between),
+            true => axis.between(axis.at(q), between),
+            false => bail!(Data, "a quantile of {q}: it is from 0 to 1"),
+        }
     }
 
     fn along(&self, indices: &AnyExpr, axis: isize) -> Result<AnyExpr> {
@@ -226,21 +316,36 @@ on_both! {
     /// NaN if an element is NaN (NumPy `median`). f16 and bf16 are computed in f32 and rounded once.
     ///
     /// An axis without elements is an error.
-    median(axis: impl AxisIndex) -> T where Float, "x.median(0)" => "[1.5]", |x| {
-        let axis = Axis::new("median", x, axis.signed());
-        axis.and_then(|axis| axis.between((axis.length().max(1) - 1) as f64 / 2.0, Between::Linear))
+    median(axis: impl IntoAxis) -> T where Float, "x.median(0)" => "[1.5]", |x| {
+        let (x, axis) = x.along_one(axis);
+        let axis = Axis::new("median", &x, axis)?;
+        axis.between(axis.at(0.5), Between::Linear)
     };
+    /// The median of the elements along an axis that are not NaN, as [`median`](Self::median); NaN if there are none
+    /// (NumPy `nanmedian`).
+    nanmedian(axis: impl IntoAxis) -> T where Float, "x.nanmedian(0)" => "[1.5]", |x| {
+        let (x, axis) = x.along_one(axis);
+        Axis::new("nanmedian", &x, axis)?.between_valid(0.5, Between::Linear)
+    };
+    /// [`quantile_with`](Self::quantile_with) by [`Between::Linear`], as NumPy and PyTorch have it without a method.
+    quantile(q: f64, axis: impl IntoAxis) -> T where Float, "x.quantile(0.25, ..)" => "[1.0]",
+        |x| x.quantile_along("quantile", q, axis, Between::Linear);
     /// The quantile `q`, from 0 to 1, along an axis, which is removed: the sorted element at index `q * (n - 1)`, which is
     /// computed in f64. It is NaN if an element is NaN (NumPy `quantile` and `percentile`). f16 and bf16 are computed in f32
     /// and rounded once.
     ///
     /// A `q` outside of 0 to 1 and an axis without elements are errors.
     #[doc(alias = "percentile")]
-    quantile(q: f64, axis: impl AxisIndex, between: Between) -> T where Float, "x.quantile(0.25, 0, Between::Linear)" => "[1.0]",
-        |x| Axis::new("quantile", x, axis.signed()).and_then(|axis| match (0.0..=1.0).contains(&q) {
-            true => axis.between(q * (axis.length().max(1) - 1) as f64, between),
-            false => bail!(Data, "a quantile of {q}: it is from 0 to 1"),
-        });
+    quantile_with(q: f64, axis: impl IntoAxis, between: Between) -> T where Float, "x.quantile_with(0.25, 0, Between::Higher)" => "[1.0]",
+        |x| x.quantile_along("quantile", q, axis, between);
+    /// The quantile of the elements along an axis that are not NaN, as [`quantile`](Self::quantile), at an index that is
+    /// rounded to 2^-32; NaN if there are none (NumPy `nanquantile` and `nanpercentile`).
+    nanquantile(q: f64, axis: impl IntoAxis) -> T where Float, "x.nanquantile(0.25, 0)" => "[1.0]",
+        |x| x.quantile_along("nanquantile", q, axis, Between::Linear);
+    /// [`nanquantile`](Self::nanquantile) by a rule of [`Between`].
+    nanquantile_with(q: f64, axis: impl IntoAxis, between: Between) -> T where Float,
+        "x.nanquantile_with(0.25, 0, Between::Higher)" => "[1.0]",
+        |x| x.quantile_along("nanquantile", q, axis, between);
     /// The `k` greatest elements along an axis, the greatest first, and their indices (PyTorch and ONNX `TopK`). Of equal
     /// elements the first comes first.
     ///

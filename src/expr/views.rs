@@ -97,7 +97,7 @@ on_both! {
 
     /// The coordinate of each element along `axis`, from 0 on, as an expression of this one's shape. Nothing is stored:
     /// the kernel computes it.
-    index(axis: impl AxisIndex) -> i32, "x.index(0)" => "[0, 1]", |x| {
+    coordinate(axis: impl AxisIndex) -> i32, "x.coordinate(0)" => "[0, 1]", |x| {
         let node = x.node()?;
         let layout = Layout::coordinate(&node.shape, axis.signed())?;
         Ok(AnyExpr::new(Ok(Node::leaf(DType::I32, Source::Index(node.devices.first().cloned()), layout))))

@@ -116,7 +116,7 @@ pub fn upload(picture: &DynamicImage, device: &Device) -> Result<Tensor<u8>> {
 /// ```
 /// use zerostride::{Device, image};
 ///
-/// let ramp = Device::cpu().zeros::<u8>([2, 256])?.index(1).cast::<u8>();
+/// let ramp = Device::cpu().zeros::<u8>([2, 256])?.coordinate(1).cast::<u8>();
 /// let picture = image::picture(&ramp)?.to_luma8();
 /// assert_eq!(picture.get_pixel(200, 1).0, [200]);
 ///

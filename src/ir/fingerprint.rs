@@ -203,7 +203,7 @@ mod tests {
         let reduced = [
             of(x.sum(0)),
             of(x.sum(1)),
-            of(x.amax(0)),
+            of(x.max(0)),
             of(x.cumsum(0)),
             of(x.cumsum(1)),
             of((&x + 1.0).shared()),

@@ -100,12 +100,12 @@ macro_rules! for_each_op {
                 int "pow_{T}({a}, {b})" = |a, b| math::IntOps::pow(a, b);
             }
             /// The smaller (IEEE 754 `minimum`). NaN wins, and -0 is less than 0.
-            Min: min(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 2.0] {
+            Min: minimum(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 2.0] {
                 float "min_{T}({a}, {b})" = math::minimum;
                 int "min({a}, {b})" = |a, b| a.min(b);
             }
             /// The larger (IEEE 754 `maximum`). NaN wins, and 0 is greater than -0.
-            Max: max(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 3.5] {
+            Max: maximum(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 3.5] {
                 float "max_{T}({a}, {b})" = math::maximum;
                 int "max({a}, {b})" = |a, b| a.max(b);
             }

@@ -48,13 +48,13 @@ macro_rules! for_each_reduce_op {
                 word "{a} * {b}" = |a, b| a.wrapping_mul(b);
             }
             /// The least value. NaN wins, and -0 is less than +0 (IEEE 754-2019 `minimum`).
-            Min: amin from Greatest -> [T] {
-                float "minimum_{T}({a}, {b})" = |a, b| math::minimum(a, b);
+            Min: min from Greatest -> [T scans] {
+                float "min_{T}({a}, {b})" = |a, b| math::minimum(a, b);
                 int "min({a}, {b})" = |a, b| a.min(b);
             }
             /// The greatest value. NaN wins, and +0 is greater than -0 (IEEE 754-2019 `maximum`).
-            Max: amax from Least -> [T] {
-                float "maximum_{T}({a}, {b})" = |a, b| math::maximum(a, b);
+            Max: max from Least -> [T scans] {
+                float "max_{T}({a}, {b})" = |a, b| math::maximum(a, b);
                 int "max({a}, {b})" = |a, b| a.max(b);
             }
             /// The index of the first of the least values, as u32. The first NaN wins; zeros are equal.

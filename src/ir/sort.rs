@@ -1,6 +1,6 @@
 //! Sorting: the bits that order elements, and the results of a sort along an axis.
 //!
-//! A *key* is a word of unsigned bits that orders elements as `amax` ranks them: NaN is the greatest, whatever its
+//! A *key* is a word of unsigned bits that orders elements as `max` ranks them: NaN is the greatest, whatever its
 //! sign, and both zeros are equal. Every sort is stable, so there is one answer.
 
 use std::ops::Range;

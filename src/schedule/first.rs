@@ -67,17 +67,17 @@ fn first(own: Sort, operand: &Arc<Node>, block: usize) -> Result<AnyExpr> {
         Ok(AnyExpr::new(Node::along(AxisOp::Sort(sort), &[x.node()?])))
     };
     let in_blocks = x.slice(-1, ..(blocks * block) as isize).reshape(of(&[blocks, block]));
-    let name = if own.descending { "amax" } else { "amin" };
+    let name = if own.descending { "max" } else { "min" };
     let greatest = in_blocks.reduce(name, [-1], ReduceOptions::default());
     let places = [0, count];
     let chosen = sorted(&greatest, Sort { gives: Gives::Indices, places, ..own })?;
     let in_order = Sort { gives: Gives::Values, descending: false, bits: bits(blocks), places };
     let chosen = sorted(&chosen, in_order)?;
     let first = chosen.op(Op::Mul, AnyExpr::scalar(DType::U32, block as u64)).unsqueeze(-1);
-    let lane = AnyExpr::coordinate([block], 0).cast(DType::U32);
+    let lane = AnyExpr::iota([block], 0).cast(DType::U32);
     let places = first.op(Op::Add, &lane).reshaped(of(&[count as usize * block]));
     let behind = blocks * block..length;
-    let rest = AnyExpr::coordinate(of(&[length]), -1).cast(DType::U32);
+    let rest = AnyExpr::iota(of(&[length]), -1).cast(DType::U32);
     let rest = rest.slice(-1, behind.start as isize..behind.end as isize);
     let places = if behind.is_empty() { places } else { AnyExpr::concat(&[places, rest], -1) };
     let places = places.shared();

@@ -57,7 +57,7 @@ on_both! {
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
-    eval_on(device: &Device) -> (T, Result<AnyTensor> | Result<Tensor<T>>), "x.index(1).eval_on(&device)?" => "[0, 1, 0, 1]", |x| {
+    eval_on(device: &Device) -> (T, Result<AnyTensor> | Result<Tensor<T>>), "x.coordinate(1).eval_on(&device)?" => "[0, 1, 0, 1]", |x| {
         device.agrees(x)?;
         x.run(device)
     };
@@ -160,20 +160,25 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn eval_all(exprs: &[AnyExpr]) -> Result<Vec<AnyTensor>> {
-        Self::eval_each(&exprs.iter().collect::<Vec<_>>())
+        Self::eval_each(&exprs.iter().collect::<Vec<_>>(), None)
     }
 
     #[track_caller]
-    pub(super) fn eval_each(exprs: &[&AnyExpr]) -> Result<Vec<AnyTensor>> {
+    pub(super) fn eval_each(exprs: &[&AnyExpr], on: Option<&Device>) -> Result<Vec<AnyTensor>> {
         called(Location::caller(), || {
             if exprs.is_empty() {
                 return Ok(Vec::new());
             }
-            let mut backends = Vec::new();
-            for expr in exprs {
-                backends.extend_from_slice(expr.backends()?);
-            }
-            let device = Device::of(&backends)?;
+            let device = match on {
+                Some(device) => {
+                    exprs.iter().try_for_each(|expr| device.agrees(expr))?;
+                    device.clone()
+                }
+                None => {
+                    let backends = exprs.iter().map(|expr| expr.backends()).collect::<Result<Vec<_>>>()?;
+                    Device::of(&backends.concat())?
+                }
+            };
             Kernels::new(exprs, &device)?.eval(&device)
         })
     }

@@ -6,10 +6,10 @@ use std::panic::Location;
 use super::read::room;
 use super::{AnyTensor, Tensor};
 use crate::device::Device;
-use crate::dtype::{DType, Element};
+use crate::dtype::{DType, Element, Numeric};
 use crate::error::{Result, bail, called};
-use crate::expr::{AnyExpr, Expr};
-use crate::layout::{Layout, Shape};
+use crate::expr::{AnyExpr, Expr, IntoIndices};
+use crate::layout::{AxisIndex, Layout, Shape};
 
 /// Tensors on this device.
 impl Device {
@@ -63,6 +63,20 @@ impl Device {
     #[track_caller]
     pub fn zeros<T: Element>(&self, shape: impl Into<Shape>) -> Result<Tensor<T>> {
         self.full(shape, T::ZERO)
+    }
+
+    /// A tensor of ones.
+    ///
+    /// # Errors
+    /// As [`full`](Self::full).
+    ///
+    /// ```
+    /// assert_eq!(zerostride::Device::cpu().ones::<u8>([2])?.to_vec()?, [1, 1]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn ones<T: Numeric>(&self, shape: impl Into<Shape>) -> Result<Tensor<T>> {
+        self.full(shape, T::ONE)
     }
 
     /// Uploads elements in row-major order as bytes: little-endian, without gaps. A byte other than 0 is true for bool.
@@ -123,6 +137,42 @@ impl Device {
         let storage = self.backend()?.upload(bytes, dtype)?;
         Ok(AnyTensor::new(self.clone(), storage, dtype, layout))
     }
+}
+
+impl AnyExpr {
+    /// Indices of the host, on this expression's device.
+    fn uploaded(&self, indices: &[isize]) -> Result<AnyExpr> {
+        if self.backends()?.is_empty() {
+            bail!(
+                Device,
+                "{} indices of the host for an expression without a tensor: upload them, or evaluate it first",
+                indices.len()
+            );
+        }
+        let number = |&index: &isize| match i32::try_from(index) {
+            Ok(index) => Ok(index),
+            Err(_) => bail!(Data, "an index of {index}: numbers of the host fit i32"),
+        };
+        let all = indices.iter().map(number).collect::<Result<Vec<i32>>>()?;
+        Ok(self.own_device()?.upload(&all, [all.len()])?.into())
+    }
+}
+
+macro_rules! lists {
+    ($([$($generic:tt)*] $list:ty;)*) => {$(
+        impl<I: AxisIndex, $($generic)*> IntoIndices for $list {
+            fn into_indices(self, table: &AnyExpr) -> Result<AnyExpr> {
+                table.uploaded(&self.iter().map(|&index| index.signed()).collect::<Vec<_>>())
+            }
+        }
+    )*};
+}
+lists! {
+    [const N: usize] [I; N];
+    [const N: usize] &[I; N];
+    [] &[I];
+    [] Vec<I>;
+    [] &Vec<I>;
 }
 
 /// Elements of the host.

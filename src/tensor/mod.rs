@@ -24,7 +24,7 @@ use std::ops::Deref;
 use std::panic::Location;
 
 use crate::device::Device;
-use crate::dtype::{Element, bf16, f16};
+use crate::dtype::{DType, Element, bf16, f16};
 use crate::error::{Result, bail, called};
 use crate::expr::{AnyExpr, Expr, Face, IntoExpr, operators};
 use crate::layout::{Layout, Shape};
@@ -43,7 +43,7 @@ use crate::layout::{Layout, Shape};
 /// let last_column = x.slice(1, 2..);
 /// last_column.assign(0)?;
 /// assert_eq!(x.to_vec()?, [1, 2, 0, 4, 5, 0]);
-/// assert_eq!(x.max(3).to_vec()?, [3, 3, 3, 4, 5, 3]);
+/// assert_eq!(x.maximum(3).to_vec()?, [3, 3, 3, 4, 5, 3]);
 /// # Ok::<(), zerostride::Error>(())
 /// ```
 #[derive(Clone)]
@@ -119,6 +119,63 @@ impl<T: Element> Tensor<T> {
     /// The lengths of the axes.
     pub fn shape(&self) -> &Shape {
         self.any.shape()
+    }
+
+    /// The number of axes.
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().zeros::<f32>([2, 3])?;
+    /// assert_eq!((x.rank(), x.ndim(), x.len(), x.numel()), (2, 2, 6, 6));
+    /// assert_eq!(x.dtype(), zerostride::DType::F32);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn rank(&self) -> usize {
+        self.shape().rank()
+    }
+
+    /// [`rank`](Self::rank), as NumPy and PyTorch call it.
+    pub fn ndim(&self) -> usize {
+        self.rank()
+    }
+
+    /// The number of elements, as of a `Vec` or of an array of ndarray. Python's `len` is `shape()[0]`.
+    pub fn len(&self) -> usize {
+        self.shape().iter().product()
+    }
+
+    /// [`len`](Self::len), as PyTorch calls it.
+    pub fn numel(&self) -> usize {
+        self.len()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The type of the elements.
+    pub fn dtype(&self) -> DType {
+        T::DTYPE
+    }
+
+    /// This tensor if its elements lie in row-major order without gaps, otherwise a copy of which that is true (PyTorch
+    /// `contiguous`).
+    ///
+    /// # Errors
+    /// As [`eval`](Expr::eval).
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[1, 2, 3, 4], [2, 2])?;
+    /// let turned = x.t().tensor()?.contiguous()?;
+    /// assert_eq!(turned.layout().strides(), [2, 1]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn contiguous(&self) -> Result<Tensor<T>> {
+        match self.layout().is_contiguous() {
+            true => Ok(self.clone()),
+            false => self.copy(),
+        }
     }
 
     /// The layout of the elements in the storage.

@@ -174,6 +174,12 @@ on_both! {
     /// When the operand has no axes; and as [`to_vec`](Self::to_vec).
     nonzero() -> (u32, Result<AnyTensor> | Result<Tensor<u32>>), "x.nonzero()?" => "[0, 0, 1, 2, 2, 0, 1, 1, 0, 1]",
         |x| x.cast(DType::Bool).true_places(None)?.coordinates(x.shape()?)?.eval();
+    /// [`nonzero`](Self::nonzero) with a row for each element (NumPy `argwhere`, PyTorch `nonzero`).
+    ///
+    /// # Errors
+    /// As [`nonzero`](Self::nonzero).
+    argwhere() -> (u32, Result<AnyTensor> | Result<Tensor<u32>>), "x.argwhere()?" => "[0, 0, 0, 1, 1, 1, 2, 0, 2, 1]",
+        |x| x.nonzero()?.transpose(0, 1).eval();
     /// The elements where a mask is true, in row-major order (NumPy `x[mask]`; ONNX `Compress`). The mask has the leading
     /// axes of the operand, and one axis replaces them. The number of true elements is read back.
     ///

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::Element;
-use crate::error::{Error, Result, called};
+use crate::error::{Error, Result, bail, called};
 use crate::expr::{AnyExpr, Expr, IntoExpr};
 use crate::ir::{Destination, Node, NodeKind, Schedule, Source, Stage, Storage};
 use crate::layout::Layout;
@@ -34,6 +34,20 @@ pub trait EvalAll {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     fn eval_all(self) -> Result<Self::Tensors>;
+
+    /// [`eval_all`](Self::eval_all) on a device, also of expressions without a tensor.
+    ///
+    /// # Errors
+    /// As [`Expr::eval_on`], for the first expression with an error. None is evaluated then.
+    ///
+    /// ```
+    /// use zerostride::{Device, EvalAll, Expr};
+    ///
+    /// let (noise, places) = (Expr::<f32>::uniform([3], 1), Expr::iota([3], 0)).eval_all_on(&Device::cpu())?;
+    /// assert_eq!((noise.len(), places.to_vec()?), (3, vec![0, 1, 2]));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    fn eval_all_on(self, device: &Device) -> Result<Self::Tensors>;
 }
 
 /// The destination of an expression: a tensor, or views of one.
@@ -83,6 +97,14 @@ pub trait AssignAll<Values> {
     fn assign_all(self, values: Values) -> Result<()>;
 }
 
+/// The next of the results, of which there is one for each expression.
+fn next(all: &mut impl Iterator<Item = AnyTensor>) -> Result<AnyTensor> {
+    match all.next() {
+        Some(tensor) => Ok(tensor),
+        None => bail!(Kernel, "fewer results than expressions"),
+    }
+}
+
 macro_rules! tuples {
     ($($(($t:ident $v:ident $x:ident $y:ident))+;)*) => {$(
         impl<$($t: Element),+> EvalAll for ($(Expr<$t>,)+) {
@@ -91,13 +113,15 @@ macro_rules! tuples {
             #[track_caller]
             fn eval_all(self) -> Result<Self::Tensors> {
                 let ($($x,)+) = self;
-                let mut all = AnyExpr::eval_each(&[$($x.untyped()),+])?.into_iter();
-                // One tensor for each.
-                let mut next = || match all.next() {
-                    Some(tensor) => Ok(tensor),
-                    None => crate::error::bail!(Kernel, "fewer results than expressions"),
-                };
-                Ok(($(Tensor::<$t>::face(next()?),)+))
+                let mut all = AnyExpr::eval_each(&[$($x.untyped()),+], None)?.into_iter();
+                Ok(($(Tensor::<$t>::face(next(&mut all)?),)+))
+            }
+
+            #[track_caller]
+            fn eval_all_on(self, device: &Device) -> Result<Self::Tensors> {
+                let ($($x,)+) = self;
+                let mut all = AnyExpr::eval_each(&[$($x.untyped()),+], Some(device))?.into_iter();
+                Ok(($(Tensor::<$t>::face(next(&mut all)?),)+))
             }
         }
 

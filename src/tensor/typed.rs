@@ -56,7 +56,25 @@ impl<T: Element> Expr<T> {
     #[track_caller]
     pub fn eval_all(exprs: &[Expr<T>]) -> Result<Vec<Tensor<T>>> {
         let exprs: Vec<&AnyExpr> = exprs.iter().map(Expr::untyped).collect();
-        Ok(AnyExpr::eval_each(&exprs)?.into_iter().map(Tensor::face).collect())
+        Ok(AnyExpr::eval_each(&exprs, None)?.into_iter().map(Tensor::face).collect())
+    }
+
+    /// [`eval_all`](Self::eval_all) on a device, also of expressions without a tensor.
+    ///
+    /// # Errors
+    /// As [`eval_on`](Self::eval_on), for the first expression with an error. None is evaluated then.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let all = Expr::eval_all_on(&[Expr::iota([2], 0), Expr::scalar(7)], &Device::cpu())?;
+    /// assert_eq!((all[0].to_vec()?, all[1].item()?), (vec![0, 1], 7));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn eval_all_on(exprs: &[Expr<T>], device: &Device) -> Result<Vec<Tensor<T>>> {
+        let exprs: Vec<&AnyExpr> = exprs.iter().map(Expr::untyped).collect();
+        Ok(AnyExpr::eval_each(&exprs, Some(device))?.into_iter().map(Tensor::face).collect())
     }
 
     /// Evaluates, and reads the elements in row-major order.

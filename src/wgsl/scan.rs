@@ -78,24 +78,30 @@ impl Emitter<'_> {
     /// How two values become one.
     fn joins(&self, scan: &Scan, filling: Filling) -> Result<Filling> {
         let (own, name) = (own_type(scan), compute(scan.element));
-        let value = match scan.op.is_total() {
-            false => form(scan.op, scan.element, name, "a", "b")?,
-            // By functions of vectors, for one lane too.
+        let is_float = scan.element.kind() == Kind::Float;
+        let picks = is_float && !scan.op.is_ordered(scan.element);
+        // By functions of vectors, for one lane too.
+        let by_functions = picks || scan.op.is_total();
+        let [a, b] = ["a", "b"].map(|value| match by_functions {
+            true => format!("{}({value})", lanes(scan.element)),
+            false => value.to_string(),
+        });
+        let mut value = form(scan.op, scan.element, name, &a, &b)?;
+        if scan.op.is_total() {
+            value = format!("total_{name}({value})");
+        }
+        if by_functions && scan.along {
+            value += ".x";
+        }
+        let fenced = match is_float && !picks {
             true => {
-                let [a, b] = ["a", "b"].map(|value| format!("{}({value})", lanes(scan.element)));
-                let value = format!("total_{name}({})", form(scan.op, scan.element, name, &a, &b)?);
-                if scan.along { format!("{value}.x") } else { value }
-            }
-        };
-        let fenced = match scan.element.kind() {
-            Kind::Float => {
                 let word = if scan.element.size() == 8 { "u64" } else { "u32" };
                 let zero = format!("{word}(p.zero)");
                 let bits = own.replace(name, word);
                 let zero = if scan.along { zero } else { format!("{bits}({zero})") };
                 format!("bitcast<{own}>(bitcast<{bits}>({value}) ^ {zero})")
             }
-            _ => value.clone(),
+            false => value.clone(),
         };
         Ok(filling.with("own", own).with("joined", value).with("fenced", fenced))
     }

@@ -477,7 +477,7 @@ impl Draw {
     fn beside(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
         let x = self.ranges(of, shape, ops / 2);
         let name =
-            self.pick(if of == DType::Bool { &["any", "all"] } else { &["sum", "prod", "amin", "amax"] });
+            self.pick(if of == DType::Bool { &["any", "all"] } else { &["sum", "prod", "min", "max"] });
         let axes: Vec<isize> = (0..shape.len() as isize).filter(|_| self.random.chance(50)).collect();
         let is_empty = axes.iter().any(|&axis| shape[axis as usize] == 0);
         let name = if is_empty && name.starts_with('a') && of != DType::Bool { "sum" } else { name };
@@ -488,7 +488,7 @@ impl Draw {
                 0 => name,
                 _ if of == DType::Bool => self.pick(&["any", "all"]),
                 _ if is_empty => self.pick(&["sum", "prod"]),
-                _ => self.pick(&["sum", "amin", "amax", "l1", "sum_square"]),
+                _ => self.pick(&["sum", "min", "max", "l1", "sum_square"]),
             };
             let folded = if self.random.chance(60) { &beside } else { &x };
             let ranges = folded.reduce(Reduction { keepdim: true, ..Reduction::over(name, axes.clone()) });
@@ -675,9 +675,22 @@ fn is_small(&x: &f64) -> bool {
 }
 
 /// Reductions with the type of their operand and known bits.
-const INTEGER: &[&str] = &["sum", "prod", "amin", "amax", "l1", "sum_square", "cumsum", "cumprod"];
-const FLOAT: &[&str] =
-    &["sum", "mean", "var", "std", "prod", "amin", "amax", "l1", "l2", "sum_square", "cumsum", "cumprod"];
+const INTEGER: &[&str] = &["sum", "prod", "min", "max", "l1", "sum_square", "cumsum", "cumprod", "cummax"];
+const FLOAT: &[&str] = &[
+    "sum",
+    "mean",
+    "var",
+    "std",
+    "prod",
+    "min",
+    "max",
+    "l1",
+    "l2",
+    "sum_square",
+    "cumsum",
+    "cumprod",
+    "cummin",
+];
 
 /// The views on the way from a leaf.
 fn views_of(recipe: &Recipe) -> Vec<View> {

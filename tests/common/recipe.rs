@@ -351,7 +351,7 @@ impl Builder {
         }
         let args: Vec<Rc<dyn Any>> = recipe.args.iter().map(|arg| self.any(arg)).collect();
         let built: Rc<dyn Any> = match &recipe.kind {
-            Kind::Index(axis) => Rc::new(Expr::coordinate(&recipe.shape[..], *axis as isize)),
+            Kind::Index(axis) => Rc::new(Expr::iota(&recipe.shape[..], *axis as isize)),
             Kind::State(id) => {
                 let mistake = AnyExpr::call("no state", &[]);
                 let state = self.states.get(id).unwrap_or(&mistake);

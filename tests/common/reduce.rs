@@ -24,7 +24,7 @@ impl Reduction {
     }
 
     pub fn keeps_shape(&self) -> bool {
-        matches!(self.name, "softmax" | "log_softmax" | "cumsum" | "cumprod")
+        matches!(self.name, "softmax" | "log_softmax" | "cumsum" | "cumprod" | "cummax" | "cummin")
     }
 
     /// Whether bits differ between devices.
@@ -176,6 +176,22 @@ impl Ranges {
 
     fn of_type(&self, x: i128) -> Naive {
         closed(if is_float(self.of) { Value::Float(x as f64) } else { Value::Int(x) })
+    }
+
+    /// The element that every other beats.
+    fn last(&self, of_greatest: bool) -> Naive {
+        let bits = 8 * self.of.size() as u32;
+        let unsigned = matches!(self.of, DType::U8 | DType::U16 | DType::U32 | DType::U64);
+        let (least, greatest) = match unsigned {
+            true => (0, (1_i128 << bits) - 1),
+            false => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
+        };
+        closed(match (is_float(self.of), of_greatest) {
+            (true, true) => Value::Float(f64::NEG_INFINITY),
+            (true, false) => Value::Float(f64::INFINITY),
+            (false, true) => Value::Int(least),
+            (false, false) => Value::Int(greatest),
+        })
     }
 
     /// Elements of a range.
@@ -339,6 +355,14 @@ impl Ranges {
         match reduction.name {
             "cumsum" => scanned(0, &|a, b| self.add(a, b)),
             "cumprod" => scanned(1, &|a, b| self.mul(a, b)),
+            name @ ("cummax" | "cummin") => {
+                let mut y = scan(x, &|a, b| picked(&name[3..], &[0, 1], &[a, b]));
+                if reduction.exclusive {
+                    y.insert(0, self.last(name == "cummax"));
+                    y.pop();
+                }
+                y
+            }
             name => {
                 let all: Vec<f64> = x.iter().map(|&x| x.float()).collect();
                 let (greatest, sum) = powers(&all);
@@ -403,7 +427,7 @@ fn picked(name: &str, places: &[usize], x: &[Naive]) -> Naive {
         "any" => Value::Bool(own().any(truth)),
         "all" => Value::Bool(own().all(truth)),
         "count_nonzero" => Value::Int(own().filter(|&x| nonzero(x)).count() as i128),
-        "amin" | "amax" => x[places[best(true)]].value,
+        "min" | "max" | "amin" | "amax" => x[places[best(true)]].value,
         "argmin" | "argmax" => Value::Int(best(false) as i128),
         other => panic!("no reduction {other}"),
     };

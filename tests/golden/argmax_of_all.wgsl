@@ -44,12 +44,12 @@ fn rank_f32(x: vec4<f32>) -> vec4<u32> {
 }
 
 // Turned the other way, all NaN is greatest.
-fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
+fn max_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) - vec4<u32>(FRACTION_f32);
 }
 
 fn argmax_rank_f32(x: vec4<f32>) -> vec4<u32> {
-    return min(amax_rank_f32(positive_zero_f32(x)), vec4<u32>(ARGMAX_OF_NAN_f32));
+    return min(max_rank_f32(positive_zero_f32(x)), vec4<u32>(ARGMAX_OF_NAN_f32));
 }
 
 struct Values0 {

@@ -43,20 +43,20 @@ fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
 
 // Ranks lie on a circle, on which NaN of both signs is side by side. Turned by the number of NaN of one sign, all NaN is
 // least.
-fn amin_rank_f32(x: vec4<f32>) -> vec4<u32> {
+fn min_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) + vec4<u32>(FRACTION_f32);
 }
 
-fn of_amin_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+fn of_min_rank_f32(rank: vec4<u32>) -> vec4<f32> {
     return of_rank_f32(rank - vec4<u32>(FRACTION_f32));
 }
 
 // Turned the other way, all NaN is greatest.
-fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
+fn max_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) - vec4<u32>(FRACTION_f32);
 }
 
-fn of_amax_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+fn of_max_rank_f32(rank: vec4<u32>) -> vec4<f32> {
     return of_rank_f32(rank + vec4<u32>(FRACTION_f32));
 }
 
@@ -72,7 +72,7 @@ fn combine0(a: Values0, b: Values0) -> Values0 {
 fn element0(c0: u32, at: u32) -> Values0 {
     let x = at;
     let v0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
-    return Values0(amax_rank_f32(v0), amin_rank_f32(v0));
+    return Values0(max_rank_f32(v0), min_rank_f32(v0));
 }
 
 var<workgroup> shared_values0: array<Values0, 64>;
@@ -107,8 +107,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     workgroupBarrier();
     f0 = combine0(f0, Values0(f0.v0.zwxy, f0.v1.zwxy));
     f0 = combine0(f0, Values0(f0.v0.yxwz, f0.v1.yxwz));
-    let v1 = of_amax_rank_f32(f0.v0);
-    let v2 = of_amin_rank_f32(f0.v1);
+    let v1 = of_max_rank_f32(f0.v0);
+    let v2 = of_min_rank_f32(f0.v1);
     let v3 = v1 - v2;
     if (!is_own) { return; }
     result[c0 * p.out_stride0] = (v3).x;

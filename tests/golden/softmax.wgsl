@@ -137,11 +137,11 @@ fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
 }
 
 // Turned the other way, all NaN is greatest.
-fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
+fn max_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) - vec4<u32>(FRACTION_f32);
 }
 
-fn of_amax_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+fn of_max_rank_f32(rank: vec4<u32>) -> vec4<f32> {
     return of_rank_f32(rank + vec4<u32>(FRACTION_f32));
 }
 
@@ -168,7 +168,7 @@ fn element0(c0: u32, held: Held0, at: u32) -> Values0 {
     let x = at;
     let v0 = held.v0;
     let zero = vec4<u32>(p.zero);
-    return Values0(amax_rank_f32(v0));
+    return Values0(max_rank_f32(v0));
 }
 
 var<workgroup> shared_values0: array<Values0, 64>;
@@ -245,7 +245,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     if (member == 0u) { shared_values0[local] = f0; }
     workgroupBarrier();
     f0 = shared_values0[local - member];
-    let v1 = of_amax_rank_f32(f0.v0);
+    let v1 = of_max_rank_f32(f0.v0);
     let begin1 = member;
     let h1_0_0 = hold1(c0, v1, h0_0_0, begin1);
     let h1_1_0 = hold1(c0, v1, h0_1_0, begin1 + 16u);

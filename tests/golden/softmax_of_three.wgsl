@@ -142,11 +142,11 @@ fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
 }
 
 // Turned the other way, all NaN is greatest.
-fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
+fn max_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return rank_f32(x) - vec4<u32>(FRACTION_f32);
 }
 
-fn of_amax_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+fn of_max_rank_f32(rank: vec4<u32>) -> vec4<f32> {
     return of_rank_f32(rank + vec4<u32>(FRACTION_f32));
 }
 
@@ -179,7 +179,7 @@ fn element0(x: u32, held: Held0, at: u32) -> Values0 {
     let v0 = held.v0;
     let zero = vec4<u32>(p.zero);
     let exists = vec4<bool>(at < p.row);
-    return Values0(select(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), amax_rank_f32(v0), exists));
+    return Values0(select(max_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), max_rank_f32(v0), exists));
 }
 
 struct Values1 {
@@ -252,7 +252,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     a0_1 = combine0(a0_1, a0_3);
     a0_0 = combine0(a0_0, a0_1);
     var f0 = a0_0;
-    let v1 = of_amax_rank_f32(f0.v0);
+    let v1 = of_max_rank_f32(f0.v0);
     let begin1 = 0u;
     let h1_0_0 = hold1(x, v1, h0_0_0, begin1);
     let h1_0_1 = hold1(x, v1, h0_0_1, begin1 + 1u);

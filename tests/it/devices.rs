@@ -164,7 +164,7 @@ fn threads_wait_for_one_another() {
     for device in adapters().take(depth(1, usize::MAX)) {
         let x = device.full([1 << 21], 3.7_f32).unwrap();
         // Small results, so that all of it is one submission.
-        let work = || x.lgamma().digamma().lgamma().amax(..).eval().unwrap();
+        let work = || x.lgamma().digamma().lgamma().max(..).eval().unwrap();
         work().to_vec().unwrap();
         let begin = std::time::Instant::now();
         work().to_vec().unwrap();
@@ -204,7 +204,7 @@ fn tensors_larger_than_a_binding() {
         let device = &open(&adapter);
         let (rows, columns) = (5000, 8000);
         let count = rows * columns;
-        let x = Expr::coordinate([count], 0).eval_on(device).unwrap();
+        let x = Expr::iota([count], 0).eval_on(device).unwrap();
         let ends = |x: &Expr<i32>| {
             let n = x.shape().unwrap().iter().product::<usize>() as isize;
             let at = [0, 1, n / 2 - 1, n / 2, n - 2, n - 1];

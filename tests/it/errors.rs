@@ -172,11 +172,11 @@ fn what_overflows_is_an_error() {
     assert_eq!(arange(i128::MIN, i128::MAX, 1).unwrap_err().kind(), ErrorKind::Overflow);
     assert_eq!(arange(5, 0, i128::MIN).unwrap().to_vec::<i32>().unwrap(), [5]);
     assert_eq!(arange(0, 5, i128::MIN).unwrap().shape(), &[0]);
-    let long = Expr::coordinate([(1 << 31) + 1], 0).eval_on(&device).unwrap_err();
+    let long = Expr::iota([(1 << 31) + 1], 0).eval_on(&device).unwrap_err();
     let text =
         "axis 0 of [2147483649] is too long for its coordinates, which are below 2^31: take a slice of it";
     assert_eq!((long.kind(), long.message()), (ErrorKind::Limit, text));
-    let last = Expr::coordinate([1 << 31], 0).slice(0, -1..);
+    let last = Expr::iota([1 << 31], 0).slice(0, -1..);
     assert_eq!(last.to_vec_on(&device).unwrap(), [i32::MAX]);
     for strides in [[1, 1 << 62], [0, 1 << 62]] {
         let far = Layout::strided([2, 2], &strides, 0, isize::MAX as usize).unwrap();
@@ -249,7 +249,7 @@ fn views_that_do_not_exist() {
             message((&x + 1).flip(5).eval()),
             "axis 5 of [2, 3] is out of range: axes go from -2 to 1"
         );
-        assert_eq!(message(x.index(2).eval()), "axis 2 of [2, 3] is out of range: axes go from -2 to 1");
+        assert_eq!(message(x.coordinate(2).eval()), "axis 2 of [2, 3] is out of range: axes go from -2 to 1");
         assert_eq!(x.to_vec().unwrap(), [1, 2, 3, 4, 5, 6]);
     });
 }

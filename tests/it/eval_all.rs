@@ -144,7 +144,7 @@ fn assigned_at_once() {
         let (left, right) = (x.slice(1, ..3).tensor().unwrap(), x.slice(1, 3..).tensor().unwrap());
         let row = numbers(device, [3], |i| i as f32).unwrap();
         let both = Expr::concat([row.expr(), row.slice(0, ..1)], 0);
-        (&left, &right, &bytes).assign_all((&row, &both, y.amax(0).cast::<u8>())).unwrap();
+        (&left, &right, &bytes).assign_all((&row, &both, y.max(0).cast::<u8>())).unwrap();
         assert_eq!(x.to_vec().unwrap()[..8], [0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 0.0, 0.0]);
         // The last value of a shared element stays, whether values read the destinations or not.
         let tens = numbers(device, [4], |i| 10 + i as i32).unwrap();

@@ -65,7 +65,7 @@ const HOUSES: &[(&str, Floors)] = &[
                 "views",
             ],
             &["einsum", "ops", "partial", "sorting"],
-            &["searching", "selecting"],
+            &["aliases", "gaps", "searching", "selecting"],
             &["runs"],
             &["scattering"],
         ],

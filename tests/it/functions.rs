@@ -77,7 +77,7 @@ fn functions_of_every_arity_and_type() {
     )
     .unwrap();
     everywhere(|device| {
-        let i = Expr::coordinate([5, 66], 1) % 3;
+        let i = Expr::iota([5, 66], 1) % 3;
         let a = device.upload(&[1.5, 2.5, -3.0, 0.0, 9.0].map(f16::from_f32), [5, 1]).unwrap();
         pick.call(i, &a, Expr::<u32>::random_bits([66], 1), 0.25_f32)
     });
@@ -112,7 +112,7 @@ fn fused_where_they_stand() {
     everywhere(|_| (soft.call(&x, 0.5_f32) * 2.0).sum(1));
     everywhere(|_| other.call(soft.call(&x, 0.5_f32)) + soft.call(x.flip(0), 0.25_f32));
     everywhere(|_| soft.call(&x, 0.5_f32).permute([1, 0]).slice(0, 3..50));
-    everywhere(|_| soft.call(&x, x.amax_keepdim(1) * 0.5).cumsum(1));
+    everywhere(|_| soft.call(&x, x.max_keepdim(1) * 0.5).cumsum(1));
     everywhere(|_| soft.call(x.softmax_free(), 0.125_f32));
     everywhere(|device| {
         let to = x.eval_on(device).unwrap();
@@ -327,7 +327,7 @@ fn loops_end_for_elements_alone() {
             everywhere(|device| steps.call(filled(device)).cumsum(axis));
             everywhere(|device| {
                 let steps = steps.call(filled(device)).cast::<f32>();
-                &steps - steps.amax_keepdim(axis)
+                &steps - steps.max_keepdim(axis)
             });
         }
         // Elements beside the written ones.

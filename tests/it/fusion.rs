@@ -54,7 +54,10 @@ fn cases_reduce() {
             all += expected.iter().map(|expected| expected.count()).sum::<usize>();
         }
     }
-    let unseen: Vec<&str> = reductions().map(|row| row.name).filter(|name| !names.contains(name)).collect();
+    // What skips NaN is composed of these, and tests/it/gaps.rs has it.
+    let others = |name: &&str| !name.starts_with("nan") && *name != "count_valid";
+    let rows = reductions().map(|row| row.name).filter(others);
+    let unseen: Vec<&str> = rows.filter(|name| !names.contains(name)).collect();
     assert!(unseen.is_empty(), "no case holds {unseen:?}");
     assert!(2 * closed > all, "{closed} numbers of {all} elements");
 }

@@ -35,7 +35,7 @@ fn views_of_tensors_chain() {
         for error in [
             (&x + 1).flip(0).assign(0).unwrap_err(),
             Expr::scalar(1).tensor().map(drop).unwrap_err(),
-            x.index(0).as_strided([1], &[1], 0).to_vec().map(drop).unwrap_err(),
+            x.coordinate(0).as_strided([1], &[1], 0).to_vec().map(drop).unwrap_err(),
         ] {
             assert_eq!(error.kind(), ErrorKind::Operation, "{error}");
             assert!(error.location().is_some_and(|at| at.file().ends_with("handling.rs")), "{error}");

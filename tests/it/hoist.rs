@@ -29,8 +29,8 @@ fn pairs(device: &Device) -> Result<Vec<(Expr<f32>, Expr<f32>)>> {
         ((&x + row.exp()) / row.exp(), (&x + part(row.exp())?) / part(row.exp())?),
         // Views and coordinates within, and a result that is stretched itself.
         (
-            &x + row.flip(1).erf() + Expr::coordinate([1, columns], 1).cast::<f32>().cos(),
-            &x + part(row.flip(1).erf())? + part(Expr::coordinate([1, columns], 1).cast::<f32>().cos())?,
+            &x + row.flip(1).erf() + Expr::iota([1, columns], 1).cast::<f32>().cos(),
+            &x + part(row.flip(1).erf())? + part(Expr::iota([1, columns], 1).cast::<f32>().cos())?,
         ),
         (row.exp().broadcast_to(SHAPE), part(row.exp())?.broadcast_to(SHAPE)),
     ])

@@ -131,7 +131,7 @@ fn it_fuses_on_both_sides() {
         assert_eq!(rows.sum(1).to_vec().unwrap(), sums);
         let columns: Vec<f32> =
             (0..100).map(|c| (0..100).map(|k| rows_of(k)[c]).fold(0.0, f32::max)).collect();
-        assert_eq!(rows.amax(0).to_vec().unwrap(), columns);
+        assert_eq!(rows.max(0).to_vec().unwrap(), columns);
         assert_eq!(rows.argmax(1).to_vec().unwrap(), [99; 100]);
         let last: Vec<f32> = rows.cumsum(1).slice(1, 99..).to_vec().unwrap();
         assert_eq!(last, sums);
@@ -161,7 +161,7 @@ fn it_fuses_on_both_sides() {
         let step = |k: usize| ((k * 37 % 71) as f32 * 0.5) as usize;
         assert_eq!(twice.to_vec().unwrap(), (0..100).map(|k| step(step(step(k))) as i32).collect::<Vec<_>>());
         // Coordinates and constants as tables, and of no axes.
-        assert_eq!(x.index(1).at([&row, &row]).to_vec().unwrap(), row.to_vec().unwrap());
+        assert_eq!(x.coordinate(1).at([&row, &row]).to_vec().unwrap(), row.to_vec().unwrap());
         assert_eq!(Expr::scalar(7.0_f32).broadcast_to([64]).take(&row, 0).to_vec().unwrap(), [7.0; 100]);
         let nothing: [AnyExpr; 0] = [];
         assert_eq!(x.sum(..).at(nothing).to_vec().unwrap(), x.sum(..).to_vec().unwrap());
@@ -173,13 +173,13 @@ fn it_fuses_on_both_sides() {
 fn coordinates_are_loads() {
     on_every_device(|device| {
         let x = ramp(device, [6, 8]);
-        let (i, j) = (Expr::coordinate([6, 8], 0), Expr::coordinate([6, 8], 1));
+        let (i, j) = (Expr::iota([6, 8], 0), Expr::iota([6, 8], 1));
         assert_eq!(x.at([&i, &j]).to_vec().unwrap(), x.to_vec().unwrap());
         let turned = x.at([i.flip(0).transpose(0, 1), j.transpose(0, 1)]);
         assert_eq!(turned.to_vec().unwrap(), x.flip(0).transpose(0, 1).to_vec().unwrap());
         let explained = turned.explain(device).unwrap().to_string();
         assert!(!explained.contains("lookup"), "{explained}");
-        let diagonal = x.at([Expr::coordinate([6], 0), Expr::coordinate([6], 0)]);
+        let diagonal = x.at([Expr::iota([6], 0), Expr::iota([6], 0)]);
         assert_eq!(diagonal.to_vec().unwrap(), [0.0, 9.0, 18.0, 27.0, 36.0, 45.0]);
         let third = x.at([AnyExpr::scalar(DType::I32, 2), AnyExpr::scalar(DType::U8, 200)]);
         assert_eq!(third.to_vec().unwrap(), [23.0]);

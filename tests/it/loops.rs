@@ -22,8 +22,8 @@ fn everywhere<T: Element>(expr: impl Fn(&Device) -> Expr<T>) -> Vec<T> {
 }
 
 fn mandelbrot(rows: usize, columns: usize, turns: u32) -> Expr<u32> {
-    let x = Expr::coordinate([rows, columns], 1).cast::<f32>() * (3.0 / columns as f32) - 2.0;
-    let y = Expr::coordinate([rows, columns], 0).cast::<f32>() * (2.0 / rows as f32) - 1.0;
+    let x = Expr::iota([rows, columns], 1).cast::<f32>() * (3.0 / columns as f32) - 2.0;
+    let y = Expr::iota([rows, columns], 0).cast::<f32>() * (2.0 / rows as f32) - 1.0;
     let (zero, none) = (Expr::scalar(0.0_f32).broadcast_to([rows, columns]), Expr::scalar(0_u32));
     let (_, _, n) = Expr::repeat_while(turns, (zero.clone(), zero, none), |(a, b, n)| {
         let (aa, bb) = (&a * &a, &b * &b);
@@ -62,7 +62,7 @@ fn newtons_method() {
 /// long loop is left out.
 #[test]
 fn any_number_of_turns() {
-    let count = |turns: u32| Expr::repeat(turns, Expr::coordinate([5, 67], 1).cast::<u32>(), |n| n * 3 + 1);
+    let count = |turns: u32| Expr::repeat(turns, Expr::iota([5, 67], 1).cast::<u32>(), |n| n * 3 + 1);
     for turns in [0, 1, 2, 7, 70_000, 200_000] {
         let known = everywhere(|_| count(turns));
         let plain = |n: u32| (0..turns).fold(n, |n, _| n.wrapping_mul(3).wrapping_add(1));
@@ -79,14 +79,12 @@ fn any_number_of_turns() {
         }
     });
     // As many of them as elements are folded.
-    let sum =
-        everywhere(|_| Expr::repeat(500, Expr::coordinate([3, 5000], 0).cast::<u32>(), |n| n + 1).sum(1));
+    let sum = everywhere(|_| Expr::repeat(500, Expr::iota([3, 5000], 0).cast::<u32>(), |n| n + 1).sum(1));
     assert_eq!(sum, [2_500_000, 2_505_000, 2_510_000]);
     // Devices of its own, which have no other kernels.
     for device in found_in_turn().map(|adapter| open(&adapter)) {
-        let own = |n: u32| Expr::repeat(n, Expr::coordinate([4], 0), |n| n.rotate_left(3) ^ 1);
-        let own_while =
-            |n: u32| Expr::repeat_while(n, Expr::coordinate([4], 0), |n| (n.ne(7), n.rotate_left(3)));
+        let own = |n: u32| Expr::repeat(n, Expr::iota([4], 0), |n| n.rotate_left(3) ^ 1);
+        let own_while = |n: u32| Expr::repeat_while(n, Expr::iota([4], 0), |n| (n.ne(7), n.rotate_left(3)));
         (0..9).for_each(|turns| {
             drop((own(turns).eval_on(&device).unwrap(), own_while(turns).eval_on(&device).unwrap()))
         });
@@ -144,7 +142,7 @@ fn arithmetic_is_strict() {
     });
     everywhere(|_| Expr::repeat(3, x.clone(), |a| (&a + &y) - &a));
     everywhere(|_| Expr::repeat(3, &x + &y, |a| (&a - &x) * &y + &x));
-    everywhere(|_| Expr::repeat(1, (x.clone(), &x + &y), |(a, b)| (&b - &a, a.max(b))).0 - &y);
+    everywhere(|_| Expr::repeat(1, (x.clone(), &x + &y), |(a, b)| (&b - &a, a.maximum(b))).0 - &y);
     everywhere(|_| {
         Expr::repeat_while(9, &x * &y, |a| (a.abs().gt(1.0), &a / 3.0 * 1.5 - &a * 0.25)) + &x * &y
     });
@@ -178,7 +176,7 @@ fn inside_of_whatever_stands_around() {
     everywhere(|_| doubled(x.clone()).cumsum(0));
     everywhere(|_| doubled(x.sum_keepdim(1)) + &x);
     everywhere(|_| doubled(x.permute([1, 0])).slice(0, 3..).flip(1));
-    everywhere(|_| doubled(&x - x.amax_keepdim(1)) / doubled(x.abs()).sum_keepdim(1));
+    everywhere(|_| doubled(&x - x.max_keepdim(1)) / doubled(x.abs()).sum_keepdim(1));
     everywhere(|_| doubled(x.broadcast_to([3, 37, 66])).shared().flip(2) * 2.0);
     everywhere(|_| doubled(doubled(x.clone()).shared() * 0.5));
     everywhere(|_| {
@@ -209,7 +207,7 @@ fn inside_of_whatever_stands_around() {
 #[test]
 fn loops_within_loops() {
     let known = everywhere(|_| {
-        let n = Expr::coordinate([4, 35], 1).cast::<u32>();
+        let n = Expr::iota([4, 35], 1).cast::<u32>();
         let zero = Expr::scalar(0_u32).broadcast_to([4, 35]);
         // The sum of i * j for i below 5 and j below n.
         let (sum, _) = Expr::repeat(5, (zero.clone(), zero.clone()), |(sum, i)| {
@@ -291,11 +289,11 @@ fn mistakes_are_told() {
         assert_eq!(got, message);
     }
     assert_eq!(
-        told(Expr::repeat(3, x(), |a| a.at([a.cast::<i32>(), Expr::coordinate([3, 4], 1)]))),
+        told(Expr::repeat(3, x(), |a| a.at([a.cast::<i32>(), Expr::iota([3, 4], 1)]))),
         "lookup in a value inside of its loop: a step computes each element apart, so look up a tensor from before the loop, or the result"
     );
     assert_eq!(
-        told(Expr::repeat(3, x(), |a| x().at([a.cast::<i32>(), Expr::coordinate([2, 3, 4], 0)]))),
+        told(Expr::repeat(3, x(), |a| x().at([a.cast::<i32>(), Expr::iota([2, 3, 4], 0)]))),
         "the values of a loop have the shape [3, 4] and lookup of them [2, 3, 4]: begin with values of that shape, by broadcast_to"
     );
     let untyped = |next: Vec<AnyExpr>| {
@@ -343,7 +341,7 @@ fn lookups_inside() {
     let next: Vec<u32> = (0..977).map(|i| i * 31 % 977).collect();
     let known = everywhere(|device| {
         let next = device.upload(&next, [977]).unwrap();
-        Expr::repeat(100, Expr::coordinate([977], 0).cast::<u32>(), |at| next.at([at]))
+        Expr::repeat(100, Expr::iota([977], 0).cast::<u32>(), |at| next.at([at]))
     });
     let walked = |i: u32| (0..100).fold(i, |at, _| next[at as usize]);
     assert_eq!(known, (0..977).map(walked).collect::<Vec<u32>>());
@@ -353,7 +351,7 @@ fn lookups_inside() {
     let all: Vec<f32> =
         (0..16 * 18 * 22).map(|i| volume((i / 396) as f32, (i / 22 % 18) as f32, (i % 22) as f32)).collect();
     let march = |volume: &Expr<f32>| {
-        let [x, y] = [1, 0].map(|axis| Expr::coordinate([18, 22], axis).cast::<f32>());
+        let [x, y] = [1, 0].map(|axis| Expr::iota([18, 22], axis).cast::<f32>());
         let begin = (Expr::scalar(0.0_f32).broadcast_to([18, 22]), Expr::scalar(0.0_f32));
         let (_, sum) = Expr::repeat_while(40, begin, |(t, sum)| {
             let at = [&t * 0.45, &y - &t * 0.2, &x + &t * 0.1].map(|at| at.cast::<i32>());
@@ -384,7 +382,7 @@ fn lookups_inside() {
     // By the coordinate of a row, and by a constant; of another table, whose index all turns share.
     everywhere(|device| {
         let table = device.upload(&all, [16, 18, 22]).unwrap();
-        let (row, constant) = (Expr::coordinate([18, 22], 0), Expr::scalar(3));
+        let (row, constant) = (Expr::iota([18, 22], 0), Expr::scalar(3));
         let shared = Expr::random_bits([18, 22], 4);
         let flipped = table.permute([2, 0, 1]).flip(0);
         Expr::repeat(9, Expr::random_bits([18, 22], 1), |at| {
@@ -399,7 +397,7 @@ fn lookups_inside() {
     let turned = |table: &Expr<u32>, from: &Expr<u32>| Expr::repeat(5, from.clone(), |at| table.at([at]) + 1);
     everywhere(|device| {
         let [a, b] = [device.upload(&next, [977]).unwrap(), device.full([977], 5_u32).unwrap()];
-        let from = Expr::coordinate([30, 70], 1).cast::<u32>();
+        let from = Expr::iota([30, 70], 1).cast::<u32>();
         let all =
             turned(&a, &from).permute([1, 0]).slice(0, 3..) ^ turned(&b, &from).transpose(0, 1).slice(0, 3..);
         let sums = turned(&a, &from).sum_keepdim(0);
@@ -409,7 +407,7 @@ fn lookups_inside() {
         let table = device.upload(&next, [977]).unwrap();
         // Loops within loops: the inner one looks up by its own values, by the outer one's, and by both.
         let square = table.slice(0, ..961).reshape([31, 31]);
-        Expr::repeat(4, Expr::coordinate([300], 0).cast::<u32>(), |outer| {
+        Expr::repeat(4, Expr::iota([300], 0).cast::<u32>(), |outer| {
             let bent = table.at([&outer * 3]);
             Expr::repeat_while(7, outer.clone(), |inner| {
                 let both = square.at([&inner % 31, &outer % 31]);
@@ -421,7 +419,7 @@ fn lookups_inside() {
         // Along an axis of one element every index is 0.
         let table = device.upload(&next, [1, 977]).unwrap();
         let one = device.upload(&[7_u32], [1]).unwrap();
-        Expr::repeat(3, Expr::coordinate([5, 9], 1).cast::<u32>(), |at| {
+        Expr::repeat(3, Expr::iota([5, 9], 1).cast::<u32>(), |at| {
             table.at([&at, &at]) + one.at([&at]) + table.at([Expr::scalar(5_i32), at.cast::<i32>()])
         })
     });
@@ -447,7 +445,7 @@ fn lookups_inside_of_every_type() {
             let all = AnyExpr::repeat(6, &[from, AnyExpr::scalar(DType::U8, 1).cast(of)], |state| {
                 let found = table.at_with([&state[0]], Outside::Wrapped);
                 let next = AnyExpr::call("add", &[state[0].clone(), found.cast(DType::U8).cast(DType::U32)]);
-                let both = if of == DType::Bool { "xor" } else { "max" };
+                let both = if of == DType::Bool { "xor" } else { "maximum" };
                 vec![next, AnyExpr::call(both, &[state[1].clone(), found])]
             });
             all[1].eval_on(device).map(|all| all.to_bytes().unwrap())
@@ -504,13 +502,13 @@ fn lookups_in_tables_larger_than_a_binding() {
 #[test]
 fn values_that_are_read_apart() {
     let x = Expr::<f32>::uniform([40, 66], 5);
-    let (a, b, c) = Expr::repeat(9, (x.clone(), &x * 0.5, Expr::coordinate([40, 66], 1)), |(a, b, c)| {
+    let (a, b, c) = Expr::repeat(9, (x.clone(), &x * 0.5, Expr::iota([40, 66], 1)), |(a, b, c)| {
         (&a * 0.75 + &b, b - &a * 0.25, c.rotate_left(3) ^ 1)
     });
     let c = c.cast::<f32>();
     let cases = [
-        a.sum(1) + b.sum(1) * c.amax(1),
-        (&a * 2.0).sum(1) - (&b + 1.0).amax(1),
+        a.sum(1) + b.sum(1) * c.max(1),
+        (&a * 2.0).sum(1) - (&b + 1.0).max(1),
         &a + b.sum_keepdim(1),
         a.shared().flip(0) + b.shared().flip(1) * c.shared(),
         a.shared().flip(0) + &b * a.mean_keepdim(0),
@@ -544,7 +542,7 @@ fn a_loop_over_many_tensors() {
         let shape = [5, 5, 6, 1];
         let (a, c, d) = (words(&shape, 1), words(&shape, 2), words(&[5, 5, 1, 2], 3));
         let b = words(&[5], 4).gt(1 << 31).eval_on(device).unwrap().expr();
-        let place = Expr::coordinate(shape, 1);
+        let place = Expr::iota(shape, 1);
         let divisor = place.cast::<u32>().gcd(d.flip(1).slice(3, 1..2));
         let table = Expr::scalar(0_u32).broadcast_to([3, 6, 6, 7]);
         let first = a.permute([0, 2, 3, 1]).flip(0).slice(3, ..1).slice(1, 1..);

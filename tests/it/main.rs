@@ -32,6 +32,7 @@ mod floors;
 mod fma;
 mod functions;
 mod fusion;
+mod gaps;
 mod handling;
 mod hash;
 mod hoist;

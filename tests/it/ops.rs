@@ -332,11 +332,11 @@ fn select_and_coordinates() {
         let x = device.upload(&(0..12).map(|i| i as f32 - 5.5).collect::<Vec<_>>(), [3, 4]).unwrap();
         let kept = x.gt(0.0).select(&x, f32::NAN).to_vec().unwrap();
         assert!(kept[..6].iter().all(|v| v.is_nan()) && kept[6..] == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]);
-        let diagonal = x.index(0).eq(x.index(1)).select(1_u8, 0_u8);
+        let diagonal = x.coordinate(0).eq(x.coordinate(1)).select(1_u8, 0_u8);
         assert_eq!(diagonal.to_vec().unwrap(), [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]);
-        let turned = x.index(1).permute([1, 0]).flip(0);
+        let turned = x.coordinate(1).permute([1, 0]).flip(0);
         assert_eq!(turned.to_vec().unwrap(), [3, 3, 3, 2, 2, 2, 1, 1, 1, 0, 0, 0]);
-        assert_eq!(Expr::coordinate([2, 3], -1).to_vec_on(device).unwrap(), [0, 1, 2, 0, 1, 2]);
+        assert_eq!(Expr::iota([2, 3], -1).to_vec_on(device).unwrap(), [0, 1, 2, 0, 1, 2]);
     });
 }
 

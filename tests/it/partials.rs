@@ -5,7 +5,7 @@ use crate::common::{Random, of_test, place};
 use zerostride::{AnyExpr, AnyTensor, DType, Device, ReduceOptions};
 
 /// Reductions of floats that parts have.
-const NAMES: [&str; 9] = ["sum", "prod", "mean", "l1", "l2", "sum_square", "amin", "amax", "count_nonzero"];
+const NAMES: [&str; 9] = ["sum", "prod", "mean", "l1", "l2", "sum_square", "min", "max", "count_nonzero"];
 
 fn values(random: &mut Random, count: usize) -> Vec<f32> {
     // Near 1, for products, and of either sign.

@@ -42,14 +42,14 @@ fn tensors_show_their_values() {
 #[test]
 fn long_axes_are_shortened() {
     for device in devices() {
-        let x = Expr::coordinate([1001, 2], 0).eval_on(device).unwrap();
+        let x = Expr::iota([1001, 2], 0).eval_on(device).unwrap();
         let row = |n: usize| format!("[{n}, {n}]");
         let [first, last] = [0..5, 996..1001].map(|ends| ends.map(row).collect::<Vec<_>>().join(",\n "));
         assert_eq!(
             format!("{x:?}"),
             format!("[{first},\n ...,\n {last}], i32 [1001, 2] on {}", device.name())
         );
-        let x = Expr::coordinate([2000], 0).eval_on(device).unwrap();
+        let x = Expr::iota([2000], 0).eval_on(device).unwrap();
         let ends = "[0, 1, 2, 3, 4, ..., 1995, 1996, 1997, 1998, 1999]";
         assert_eq!(format!("{x:?}"), format!("{ends}, i32 [2000] on {}", device.name()));
         // As far as to read all of it.
@@ -84,7 +84,7 @@ fn values_look_as_ndarrays() {
         for shape in shapes {
             let zeros = Expr::scalar(0_i32).broadcast_to(shape);
             let axes = 0..shape.len() as isize;
-            let flat = axes.fold(zeros.clone(), |flat, axis| flat * 7 + zeros.index(axis));
+            let flat = axes.fold(zeros.clone(), |flat, axis| flat * 7 + zeros.coordinate(axis));
             let x = (flat.cast::<f32>() * 0.375 - 9.0).eval_on(device).unwrap();
             assert_eq!(format!("{x:?}"), by_ndarray(&x, |array| format!("{array:?}")), "{shape:?}");
             assert_eq!(format!("{x:9.3?}"), by_ndarray(&x, |array| format!("{array:9.3?}")), "{shape:?}");
@@ -98,7 +98,7 @@ fn values_look_as_ndarrays() {
 fn expressions_are_one_line() {
     let device = Device::cpu();
     let x = device.upload(&[1.0_f32, 2.0], [2]).unwrap();
-    let y = (&x * 2.0 + x.index(0).cast::<f32>()).exp();
+    let y = (&x * 2.0 + x.coordinate(0).cast::<f32>()).exp();
     assert_eq!(format!("{y:?}"), "exp(add(mul(x0, 2.0), f32(index))), f32 [2]");
     let deep = (0..10_000).fold(x.expr(), |x, _| x + 1.0);
     assert!(format!("{deep:?}").len() < 200);

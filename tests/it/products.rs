@@ -278,7 +278,7 @@ fn factors_along_the_products() {
         let weights: Vec<u8> = (0..24 * 64).map(|_| random.next() as u8).collect();
         let weights = device.upload(&weights, [24, 64]).unwrap();
         let x = Expr::<f32>::uniform([40, 64], 3).eval_on(device).unwrap();
-        let later = Expr::coordinate([40, 24], 0).lt(Expr::coordinate([40, 24], 1));
+        let later = Expr::iota([40, 24], 0).lt(Expr::iota([40, 24], 1));
         let masked = |weights: Expr<f32>| {
             let product = x.matmul(weights.transpose(0, 1)) / 8.0;
             let values =
@@ -405,7 +405,7 @@ fn computed_operands() {
         let v = device.upload(&[1.0_f32, 2.0, 3.0], [3]).unwrap();
         assert_eq!(v.dot(&v).to_vec().unwrap(), [14.0]);
         assert_eq!(v.dot(Expr::scalar(2.0_f32).broadcast_to([3])).to_vec().unwrap(), [12.0]);
-        assert_eq!(v.dot(v.index(0).cast::<f32>()).to_vec().unwrap(), [8.0]);
+        assert_eq!(v.dot(v.coordinate(0).cast::<f32>()).to_vec().unwrap(), [8.0]);
         let w = device.upload(&[1_u8, 0, 2], [3]).unwrap();
         assert_eq!(v.dot(w.cast::<f32>()).to_vec().unwrap(), [7.0]);
         // Written to a part of a tensor, which it reads.
@@ -437,7 +437,7 @@ where
     type Steps<'a, T> = &'a dyn Fn(&Expr<T>) -> AnyExpr;
     let after: [Steps<'_, T>; 6] = [
         &|p| p.clone().into(),
-        &|p| (&(p * &scale.transpose(0, 1).tensor().unwrap()) + &row).max(&column).into(),
+        &|p| (&(p * &scale.transpose(0, 1).tensor().unwrap()) + &row).maximum(&column).into(),
         &|p| p.lt(&all).into(),
         &|p| p.cast::<u8>().into(),
         &|p| (&p.clone().reshape([m, 1, n]) + &all.unsqueeze(1).tensor().unwrap()).into(),
@@ -494,7 +494,7 @@ fn readers_of_products() {
             &|p| p + p.slice(0, 0..1) * 2.0,
             &|p| (p + &bias).softmax(-1),
             &|p| (p * 0.1).sum(-1) + bias.sum(0),
-            &|p| p * Expr::coordinate([2, 9, 8], 1).cast::<f32>(),
+            &|p| p * Expr::iota([2, 9, 8], 1).cast::<f32>(),
         ];
         for (i, after) in after.iter().enumerate() {
             let [got, expected] = [&product, &apart].map(|own| after(own).eval_on(device).unwrap());

@@ -32,7 +32,7 @@ fn axes_in_every_form() {
             assert_eq!(outer.shape().unwrap(), &[3]);
             assert_eq!(outer.to_vec().unwrap(), [60.0, 92.0, 124.0]);
         }
-        assert_eq!(x.amax([0, 2]).to_vec().unwrap(), [15.0, 19.0, 23.0]);
+        assert_eq!(x.max([0, 2]).to_vec().unwrap(), [15.0, 19.0, 23.0]);
         assert_eq!((-&x).argmin([0, 2]).to_vec().unwrap(), [7, 7, 7]);
     });
 }
@@ -44,7 +44,7 @@ fn reduced_axes_stay_if_they_are_kept() {
         for (kept, shape) in [
             (x.sum_keepdim(1), [2, 1, 4]),
             (x.prod_keepdim([0, 2]), [1, 3, 1]),
-            (x.amax_keepdim([0, 2]), [1, 3, 1]),
+            (x.max_keepdim([0, 2]), [1, 3, 1]),
             (x.mean_keepdim(..), [1, 1, 1]),
             (x.var_keepdim(-1, 0.5), [2, 3, 1]),
             (x.sum_keepdim([0; 0]), [2, 3, 4]),
@@ -54,7 +54,7 @@ fn reduced_axes_stay_if_they_are_kept() {
             let kept = kept.eval().unwrap();
             assert_eq!((kept.shape(), kept.to_vec().unwrap().len()), (&shape.into(), count));
         }
-        assert_eq!(x.amax_keepdim([0, 2]).to_vec().unwrap(), x.amax([0, 2]).to_vec().unwrap());
+        assert_eq!(x.max_keepdim([0, 2]).to_vec().unwrap(), x.max([0, 2]).to_vec().unwrap());
     });
 }
 
@@ -105,9 +105,9 @@ fn mistakes() {
     let truths = AnyExpr::from(device.zeros::<bool>([2, 3]).unwrap());
     let mistakes: [(AnyExpr, ErrorKind, &str); 14] = [
         (
-            device.zeros::<f32>([2, 0]).unwrap().amax(1).into(),
+            device.zeros::<f32>([2, 0]).unwrap().max(1).into(),
             Shape,
-            "amax over axis 1 of [2, 0], which has length 0",
+            "max over axis 1 of [2, 0], which has length 0",
         ),
         (
             device.zeros::<f32>([0, 0]).unwrap().argmin(1).into(),
@@ -163,7 +163,7 @@ fn ranges_without_elements_and_with_one() {
         assert!(none.softmax(1).to_vec().unwrap().is_empty());
         assert!(none.cumsum(1).to_vec().unwrap().is_empty());
         assert!(none.sum(0).to_vec().unwrap().is_empty());
-        assert!(none.amax(0).to_vec().unwrap().is_empty());
+        assert!(none.max(0).to_vec().unwrap().is_empty());
         assert_eq!(none.sum_to([2, 1]).to_vec().unwrap(), [0.0; 2]);
 
         let one = device.upload(&[-0.0_f32], [1, 1]).unwrap();
@@ -172,12 +172,12 @@ fn ranges_without_elements_and_with_one() {
         assert_eq!(bits(one.sum([0; 0])), 0);
         assert_eq!(bits(one.cumsum(0)), 0);
         assert_eq!(bits(one.prod(1)), (-0.0_f32).to_bits());
-        assert_eq!(bits(one.amin(..)), (-0.0_f32).to_bits());
+        assert_eq!(bits(one.min(..)), (-0.0_f32).to_bits());
         // Of two zeros the maximum is +0 and the minimum -0, wherever they lie.
         for zeros in [[-0.0_f32, 0.0], [0.0, -0.0]] {
             let zeros = device.upload(&zeros, [2]).unwrap();
-            assert_eq!(bits(zeros.amax(..)), 0);
-            assert_eq!(bits(zeros.amin(..)), (-0.0_f32).to_bits());
+            assert_eq!(bits(zeros.max(..)), 0);
+            assert_eq!(bits(zeros.min(..)), (-0.0_f32).to_bits());
         }
         assert_eq!(one.argmax(..).to_vec().unwrap(), [0]);
         assert_eq!(one.cumprod_with(0, ReduceOptions::default().exclusive()).to_vec().unwrap(), [1.0]);
@@ -283,15 +283,15 @@ fn among_other_operations() {
         assert_eq!(x.sum(0).slice(0, 1..3).broadcast_to([2, 2]).to_vec().unwrap(), [15.0, 18.0, 15.0, 18.0]);
         assert_eq!(x.slice(0, 1..1).sum(0).to_vec().unwrap(), [0.0; 4]);
         // A result with its own operand, and results of results.
-        assert_eq!((&x - x.amin_keepdim(1)).amax(..).to_vec().unwrap(), [3.0]);
+        assert_eq!((&x - x.min_keepdim(1)).max(..).to_vec().unwrap(), [3.0]);
         assert_eq!(x.sum(1).sum(0).to_vec().unwrap(), [66.0]);
         assert_eq!(x.sum(0).cast::<i32>().prod(..).to_vec().unwrap(), [12 * 15 * 18 * 21]);
-        assert_eq!((x.sum(1) * x.amax(1)).to_vec().unwrap(), [18.0, 154.0, 418.0]);
+        assert_eq!((x.sum(1) * x.max(1)).to_vec().unwrap(), [18.0, 154.0, 418.0]);
         let shared = (&x * 2.0).shared();
-        assert_eq!((shared.sum_keepdim(0) - &shared).amin(..).to_vec().unwrap(), [8.0]);
+        assert_eq!((shared.sum_keepdim(0) - &shared).min(..).to_vec().unwrap(), [8.0]);
         assert_eq!(x.sum(1).shared().sum(0).to_vec().unwrap(), [66.0]);
         // Coordinates, constants, and none of either.
-        assert_eq!(x.index(1).sum(1).to_vec().unwrap(), [6, 6, 6]);
+        assert_eq!(x.coordinate(1).sum(1).to_vec().unwrap(), [6, 6, 6]);
         let two = Expr::scalar(2.0_f32).broadcast_to([5]);
         assert_eq!(two.sum(0).to_vec_on(device).unwrap(), [10.0]);
         assert_eq!(two.slice(0, 5..).sum(0).to_vec_on(device).unwrap(), [0.0]);
@@ -314,7 +314,7 @@ fn assigned() {
         y.assign(y.cumsum(0)).unwrap();
         assert_eq!(y.to_vec().unwrap(), [3.0, 8.0, 15.0]);
         let column = x.slice(1, 1..2);
-        column.assign(x.amin_keepdim(0)).unwrap_err();
+        column.assign(x.min_keepdim(0)).unwrap_err();
         column.assign(x.sum_keepdim(1)).unwrap();
         assert_eq!(x.to_vec().unwrap(), [3.0, 9.0, 3.0, 12.0, 36.0, 12.0]);
         let z = device.zeros::<f32>([2, 2]).unwrap();
@@ -330,7 +330,7 @@ fn several_results() {
         let all = Expr::eval_all(&[
             x.sum(1),
             x.sum_square(1),
-            x.amax(1),
+            x.max(1),
             x.mean(1),
             x.sum(0).slice(0, 1..),
             x.cumsum(1),
@@ -367,8 +367,8 @@ fn what_would_run() {
     let norm = told((&x - x.mean_keepdim(1)) / (x.var_keepdim(1, 0) + 1e-5).sqrt());
     assert!(norm.starts_with("f32 [4, 8] = each row over axis 1 of [4, 8]: "), "{norm}");
     assert!(!norm.contains("first, as it is stored"), "{norm}");
-    let range = told(x.amax(1) - x.amin(1));
-    assert!(range.contains("each row over axis 1 of [4, 8]: sub(amax(a), amin(a))\n"), "{range}");
+    let range = told(x.max(1) - x.min(1));
+    assert!(range.contains("each row over axis 1 of [4, 8]: sub(max(a), min(a))\n"), "{range}");
     let long = told(ramp(&device, [2, 5000]).var(1, 0));
     assert_eq!(long.matches("first, as it is stored").count(), 1, "{long}");
     assert!(long.contains("each row over axis 1 of [2, 5000]: "), "{long}");
@@ -376,8 +376,8 @@ fn what_would_run() {
     assert!(mean.contains("each row over axis 1 of [2, 5000]: div(sum(a), 5000)\n"), "{mean}");
     let shared = told(x.sum(1).shared().sum(0));
     assert_eq!(shared.matches("first, as it is stored").count(), 1, "{shared}");
-    let all = told(x.permute([1, 0]).amax([0, 1]));
-    assert!(all.starts_with("f32 [1, 1] = amax over axes 0, 1 of [8, 4] a\n"), "{all}");
+    let all = told(x.permute([1, 0]).max([0, 1]));
+    assert!(all.starts_with("f32 [1, 1] = max over axes 0, 1 of [8, 4] a\n"), "{all}");
 }
 
 /// A kernel reads such rows once and keeps them, or several times, or there are several kernels. Bits are the same.
@@ -390,8 +390,8 @@ fn long_rows_that_are_read_again() {
             let bits = |device: &Device| -> Vec<Vec<u32>> {
                 let x = device.upload(&values, [3, n]).unwrap();
                 let norm = (&x - x.mean_keepdim(1)) / (x.var_keepdim(1, 0) + 1e-5).sqrt();
-                let below = &x - x.amax_keepdim(1);
-                let all = [&below / below.sum_keepdim(1), norm, (&x * 2.0).amax(1) - x.amin(1)];
+                let below = &x - x.max_keepdim(1);
+                let all = [&below / below.sum_keepdim(1), norm, (&x * 2.0).max(1) - x.min(1)];
                 let bits = |own: Expr<f32>| own.to_vec().unwrap().iter().map(|x| x.to_bits()).collect();
                 all.into_iter().map(bits).collect()
             };

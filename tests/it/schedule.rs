@@ -190,7 +190,7 @@ fn costly_results_and_shared_ones() {
 #[test]
 fn views_of_computed_constants() {
     on_every_device(|device| {
-        let rows = Expr::scalar(21.5_f32).max(0.0).broadcast_to([2, 1]).reciprocal();
+        let rows = Expr::scalar(21.5_f32).maximum(0.0).broadcast_to([2, 1]).reciprocal();
         let flat = (-rows.broadcast_to([2, 3])).reshape([6]);
         assert_eq!(flat.to_vec_on(device).unwrap(), [-1.0 / 21.5; 6]);
         let row = (-Expr::scalar(3_i32)).broadcast_to([1, 2]);
@@ -203,7 +203,7 @@ fn views_of_computed_constants() {
 fn a_blur_of_a_power_computes_it_once() {
     on_every_device(|device| {
         let side = 600;
-        let x = Expr::coordinate([side, side], 0) * 7 + Expr::coordinate([side, side], 1);
+        let x = Expr::iota([side, side], 0) * 7 + Expr::iota([side, side], 1);
         let x = (x.rem(97).cast::<f32>() / 97.0).eval_on(device).unwrap();
         let power = x.pow(2.2);
         let window = |y: &Expr<f32>| {
@@ -265,7 +265,7 @@ fn nodes_of_every_kind_are_built_anew() {
         for turn in 0..6 {
             let ((x, on), (y, other)) = (upload(turn), upload(turn + 1));
             let column = turn % 4;
-            let found = on.at([Expr::coordinate([3], 0), Expr::scalar(column).broadcast_to([3])]) * 2.0;
+            let found = on.at([Expr::iota([3], 0), Expr::scalar(column).broadcast_to([3])]) * 2.0;
             let expected: Vec<f32> = (0..3).map(|i| x[4 * i + column as usize] * 2.0).collect();
             assert_eq!(found.to_vec().unwrap(), expected, "{}, turn {turn}", device.name());
             let by_value =
@@ -314,8 +314,8 @@ fn loops_build_their_expressions_anew() {
             let call = |name: &str, a: &Expr<T>, b: &Expr<T>| Expr::<T>::call(name, &[a.clone(), b.clone()]);
             let scaled = call("mul", &x, &Expr::scalar(number(a)));
             let moved = call("add", &scaled, &Expr::scalar(number(b)));
-            let sum = if turn % 2 == 0 { call("max", &moved, &y) } else { call("max", &y, &moved) };
-            x = call("min", &call("add", &sum, &rows.permute([1, 0])), &Expr::scalar(number(9)))
+            let sum = if turn % 2 == 0 { call("maximum", &moved, &y) } else { call("maximum", &y, &moved) };
+            x = call("minimum", &call("add", &sum, &rows.permute([1, 0])), &Expr::scalar(number(9)))
                 .eval()
                 .unwrap();
             for (i, known) in known.iter_mut().enumerate() {
@@ -330,12 +330,15 @@ fn loops_build_their_expressions_anew() {
             let double: Vec<T> = known.iter().map(|&i| number(2 * i)).collect();
             assert_eq!(twice.to_vec().unwrap(), double);
             let part = x.slice(1, turn as isize % 3..turn as isize % 3 + 2);
-            let least = call("max", &part, &Expr::scalar(number(least))).eval().unwrap();
+            let least = call("maximum", &part, &Expr::scalar(number(least))).eval().unwrap();
             assert_eq!(least.to_vec().unwrap(), part.to_vec().unwrap());
             // In place: into all of a tensor, into a part of one, from itself and from where it overlaps.
             let (own, wide) = (x.clone().eval().unwrap(), device.zeros::<T>([4, 6]).unwrap());
             own.assign(call("add", &own, &Expr::scalar(number(b)))).unwrap();
-            wide.slice(1, 1..5).slice(0, 1..).assign(call("max", &own, &Expr::scalar(number(a)))).unwrap();
+            wide.slice(1, 1..5)
+                .slice(0, 1..)
+                .assign(call("maximum", &own, &Expr::scalar(number(a))))
+                .unwrap();
             wide.slice(0, 1..).assign(call("add", &wide.slice(0, ..3), &Expr::scalar(number(1)))).unwrap();
             let mut rows = [0; 24];
             for (i, &known) in known.iter().enumerate() {

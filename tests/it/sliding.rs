@@ -122,7 +122,7 @@ fn windows_are_those_of_their_definition() {
             let sums = expected.reduced(axes.len(), |run| run.iter().sum());
             assert_eq!(windows.sum(&last).to_vec().unwrap(), sums, "{about}");
             let most = expected.reduced(axes.len(), |run| *run.iter().max().unwrap());
-            assert_eq!(windows.amax(&last).to_vec().unwrap(), most, "{about}");
+            assert_eq!(windows.max(&last).to_vec().unwrap(), most, "{about}");
             // The first axis too, of an expression of windows.
             let ranges = (&windows + 1).sum(&last).sum(0).to_vec().unwrap();
             let (run, by): (usize, i32) =
@@ -151,9 +151,9 @@ fn pools_and_convolutions_have_the_bits_of_shifted_slices() {
                 let padded = x.pad([(1, 1), (1, 1)], Pad::Edge);
                 let at = |y: usize, x: usize| padded.slices((y..y + 37, x..x + 66));
                 let shifts: Vec<Expr<f32>> = (0..9).map(|i| at(i / 3, i % 3)).collect();
-                let most = shifts[1..].iter().fold(shifts[0].clone(), |most, shift| most.max(shift));
+                let most = shifts[1..].iter().fold(shifts[0].clone(), |most, shift| most.maximum(shift));
                 let windows = padded.windows([3, 3], [0, 1]);
-                assert_eq!(windows.amax([-2, -1]).to_vec().unwrap(), most.to_vec().unwrap());
+                assert_eq!(windows.max([-2, -1]).to_vec().unwrap(), most.to_vec().unwrap());
                 // Eighths: exact in any order.
                 let sum = shifts.iter().cloned().sum::<Expr<f32>>();
                 assert_eq!(windows.sum([-2, -1]).to_vec().unwrap(), sum.to_vec().unwrap());
@@ -171,8 +171,8 @@ fn pools_and_convolutions_have_the_bits_of_shifted_slices() {
             |i| (i * 31 % 251) as u8,
             |x| {
                 let most = (0..4).map(|i| x.slices((i / 2..36 + i / 2, i % 2..65 + i % 2)));
-                let most = most.reduce(|most, shift| most.max(shift)).unwrap();
-                assert_eq!(x.windows([2, 2], [0, 1]).amax([2, 3]).to_vec().unwrap(), most.to_vec().unwrap());
+                let most = most.reduce(|most, shift| most.maximum(shift)).unwrap();
+                assert_eq!(x.windows([2, 2], [0, 1]).max([2, 3]).to_vec().unwrap(), most.to_vec().unwrap());
             },
         );
     });

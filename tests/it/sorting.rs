@@ -400,7 +400,7 @@ fn quantiles() {
                     for q in [0.0, 0.1, 0.25, 0.5, 0.77, 1.0] {
                         let expected = of(&|row| quantile(row, q, between));
                         agrees(
-                            &x.quantile(q, 1, between),
+                            &x.quantile_with(q, 1, between),
                             device,
                             &expected,
                             &format!("{between:?} {q} of {n}"),
@@ -481,7 +481,11 @@ fn mistakes_are_errors() {
         ErrorKind::Shape,
         "topk 3 over axis 0 of [2], which has length 2: k goes from 0 to 2",
     );
-    says(x.quantile(1.5, 0, Between::Linear).into(), ErrorKind::Data, "a quantile of 1.5: it is from 0 to 1");
+    says(
+        x.quantile_with(1.5, 0, Between::Linear).into(),
+        ErrorKind::Data,
+        "a quantile of 1.5: it is from 0 to 1",
+    );
     says(
         AnyExpr::from(x.cast::<i32>()).median(0),
         ErrorKind::Operation,

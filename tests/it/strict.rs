@@ -186,7 +186,7 @@ fn check_fences_of(device: &Device) {
         (&x + &row).is_inf().explain(device),
         x.abs().is_finite().explain(device),
         (&x * &row).cast::<bool>().explain(device),
-        (&x * &row).amax(1).explain(device),
+        (&x * &row).max(1).explain(device),
     ];
     for text in fenced {
         assert!(has_fence(text.unwrap()), "{}", device.name());

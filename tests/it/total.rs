@@ -217,9 +217,20 @@ fn over_matrices(x: &[AnyExpr; 2], keys: &AnyExpr) -> Vec<(&'static str, AnyExpr
     let reduced = |name, x: &AnyExpr, axis: isize| x.reduce(name, [axis], ReduceOptions::default());
     let mut all = Vec::new();
     for axis in [0, 1] {
-        for name in
-            ["sum", "prod", "mean", "var", "l2", "amax", "amin", "argmax", "logsumexp", "cumsum", "cumprod"]
-        {
+        for name in [
+            "sum",
+            "prod",
+            "mean",
+            "var",
+            "l2",
+            "max",
+            "min",
+            "argmax",
+            "logsumexp",
+            "cumsum",
+            "cumprod",
+            "cummax",
+        ] {
             all.push((name, reduced(name, a, axis)));
         }
         all.push(("softmax", reduced("softmax", a, axis)));
@@ -238,7 +249,7 @@ fn over_matrices(x: &[AnyExpr; 2], keys: &AnyExpr) -> Vec<(&'static str, AnyExpr
     all.push(("sums so far by key", a.segment("segment_cumsum", keys.clone(), 5)));
     all.push(("products by key", a.segment("segment_prod", keys.clone(), 5)));
     let few = a.shape().unwrap().iter().product::<usize>() / 32;
-    let places = AnyExpr::call("mul", &[AnyExpr::coordinate([few], 0), AnyExpr::scalar(DType::I32, 32)]);
+    let places = AnyExpr::call("mul", &[AnyExpr::iota([few], 0), AnyExpr::scalar(DType::I32, 32)]);
     let updates = b.reshape([-1]).slice(0, 0..few as isize);
     all.push(("few updates", a.reshape([-1]).scatter_add([&places], updates)));
     all.push(("windows", reduced("sum", &a.windows([3], [1]), -1)));

@@ -77,7 +77,7 @@ macro_rules! methods {
 methods! {
     elementwise Element: [] [eq ne] [];
     numeric Numeric: [neg positive abs sign square]
-        [add sub mul div rem div_floor rem_floor pow min max lt le gt ge] [clamp];
+        [add sub mul div rem div_floor rem_floor pow minimum maximum lt le gt ge] [clamp];
     bits Bits: [not] [and or xor] [];
     whole Integer: [count_ones leading_zeros trailing_zeros reverse_bits]
         [gcd lcm rotate_left rotate_right shl shr] [];
@@ -165,10 +165,10 @@ fn casts_and_selects<T: Value>(device: &Device) {
     let as_i32 = any.cast(DType::I32);
     assert_eq!(as_i32.to_vec::<i32>().unwrap(), x.cast::<i32>().to_vec().unwrap());
     assert_eq!(as_i32.cast(T::DTYPE).to_vec::<T>().unwrap(), x.to_vec().unwrap());
-    assert_eq!(any.index(0).to_vec::<i32>().unwrap(), [0, 1, 2, 3]);
+    assert_eq!(any.coordinate(0).to_vec::<i32>().unwrap(), [0, 1, 2, 3]);
 
-    let odd = AnyExpr::call("eq", &[any.index(0), AnyExpr::scalar(DType::I32, 1)]);
-    let typed = x.index(0).eq(1).select(&x, &y).to_vec().unwrap();
+    let odd = AnyExpr::call("eq", &[any.coordinate(0), AnyExpr::scalar(DType::I32, 1)]);
+    let typed = x.coordinate(0).eq(1).select(&x, &y).to_vec().unwrap();
     assert_eq!(odd.select(&any, &other).to_vec::<T>().unwrap(), typed);
 
     let both = AnyExpr::eval_all(&[any.clone(), as_i32, other]).unwrap();
@@ -257,7 +257,7 @@ fn views_are_those_of_typed_tensors() {
     assert_eq!(expr.shared().flip(1).shape().unwrap(), &[2, 3]);
     let (a, b) = Broadcast::Pdpd { axis: 0 }.align_any(&tensor, tensor.slice(1, 0..1).squeeze(1)).unwrap();
     assert_eq!(AnyExpr::call("sub", &[a, b]).to_vec::<i32>().unwrap(), [0, 1, 2, 0, 1, 2]);
-    let coordinate = AnyExpr::coordinate([2, 2], 0).eval_on(&Device::cpu()).unwrap();
+    let coordinate = AnyExpr::iota([2, 2], 0).eval_on(&Device::cpu()).unwrap();
     assert_eq!(coordinate.to_vec::<i32>().unwrap(), [0, 0, 1, 1]);
 }
 
@@ -352,7 +352,7 @@ fn mistakes_of_types() {
         let (line, wrong) = (line!(), AnyExpr::call("add", &[f.clone(), long]));
         mistake(wrong.eval(), ErrorKind::Shape, text, line);
         let text = "axis 1 of [2] is out of range: axes go from -1 to 0";
-        let (line, wrong) = (line!(), [f.flip(1), f.index(1), AnyExpr::coordinate([2], 1)]);
+        let (line, wrong) = (line!(), [f.flip(1), f.coordinate(1), AnyExpr::iota([2], 1)]);
         wrong.iter().for_each(|wrong| mistake(wrong.eval(), ErrorKind::Axis, text, line));
     });
 }

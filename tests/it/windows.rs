@@ -107,7 +107,7 @@ fn elements_of_every_type_move_as_on_the_cpu() {
         x.slice(0, ..200).assign(x.slice(0, 400..600).flip(1))?;
         see(x.expr())?;
         // And by way of other values.
-        let sum = AnyExpr::call("max", &[x.expr(), y.slice(0, 7..8)]);
+        let sum = AnyExpr::call("maximum", &[x.expr(), y.slice(0, 7..8)]);
         x.assign(if of == DType::Bool { y } else { sum })?;
         see(x.expr())?;
         see(x.cast(DType::Bool).eval()?.into())?;
@@ -302,7 +302,7 @@ fn folds_of_many_windows() {
             turned.sum(1).into(),
             turned.sum(0).into(),
             (&x * 2.0 + 1.0).l2(..).into(),
-            x.amax(..).into(),
+            x.max(..).into(),
             x.argmax(..).into(),
             x.argmin(0).into(),
             turned.argmin(..).into(),

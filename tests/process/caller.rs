@@ -128,7 +128,7 @@ fn everything_computes_on_an_adopted_device() {
     let on = |device: &Device| {
         let x = device.upload(&values, [37, 1001]).unwrap();
         let row = device.upload(&values[..37], [37, 1]).unwrap();
-        [(&x * &row).sum(1).to_vec().unwrap(), (&x - &row).amax_keepdim(0).to_vec().unwrap()]
+        [(&x * &row).sum(1).to_vec().unwrap(), (&x - &row).max_keepdim(0).to_vec().unwrap()]
     };
     let right = on(&Device::cpu());
     in_every_program(|program| assert_eq!(on(&program.ours), right, "{}", program.name));
@@ -242,7 +242,7 @@ fn odd_ends_are_read_as_they_are() {
             let y = Device::cpu().upload(&host, [count]).unwrap();
             assert_eq!(x.to_vec().unwrap(), host);
             assert_eq!(x.sum(..).to_vec().unwrap(), y.sum(..).to_vec().unwrap(), "{count}");
-            assert_eq!(x.amin(..).to_vec().unwrap(), y.amin(..).to_vec().unwrap());
+            assert_eq!(x.min(..).to_vec().unwrap(), y.min(..).to_vec().unwrap());
             assert_eq!(x.cumsum(0).to_vec().unwrap(), y.cumsum(0).to_vec().unwrap());
             assert_eq!((x.flip(0) * 2.0).to_vec().unwrap(), (y.flip(0) * 2.0).to_vec().unwrap());
             let [stepped, right] = [&x, &y].map(|t| t.slice_step(0, .., 2).to_vec().unwrap());

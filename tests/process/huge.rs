@@ -22,7 +22,7 @@ const COLUMNS: usize = 16_668;
 fn floats_and_a_row(device: &Device) {
     let row: Vec<f32> = (0..COLUMNS).map(|i| (i % 1000) as f32 * 0.5).collect();
     let row = device.upload(&row, [COLUMNS]).unwrap();
-    let column = Expr::coordinate([ROWS, 1], 0).cast::<f32>();
+    let column = Expr::iota([ROWS, 1], 0).cast::<f32>();
     let x: Tensor<f32> = (column * 2.0).broadcast_to([ROWS, COLUMNS]).eval_on(device).unwrap();
     assert!(x.layout().count() * 4 > 2_400_000_000 - 1_000_000);
     let sum = (&x + &row).eval().unwrap();

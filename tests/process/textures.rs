@@ -217,7 +217,7 @@ fn volumes_and_lines() {
             origin: wgpu::Origin3d { x, y, z },
             aspect: wgpu::TextureAspect::All,
         };
-        let x = Expr::coordinate([120], 0).cast::<f32>().reshape([4, 5, 6, 1]).eval_on(ours).unwrap();
+        let x = Expr::iota([120], 0).cast::<f32>().reshape([4, 5, 6, 1]).eval_on(ours).unwrap();
         x.flip(0).copy_to_texture(at(0, 0, 0, 0)).unwrap();
         let part = Tensor::<f32>::from_texture(ours, at(0, 4, 3, 2)).unwrap();
         assert_eq!(part.shape(), &[2, 2, 2, 1]);

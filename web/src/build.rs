@@ -153,7 +153,7 @@ impl Builder<'_> {
             let What::Whole(axis) = terms[1].what else {
                 return Err(wrong("index takes a part and an axis".into()));
             };
-            return Ok(self.expr(&terms[0])?.index(narrow(axis)));
+            return Ok(self.expr(&terms[0])?.coordinate(narrow(axis)));
         }
         if name == "windows" {
             counts(3)?;

@@ -112,7 +112,7 @@ fn developed(
     let even = &sharp + (normal - &sharp) * slider(NORMALIZED);
     // Darker edges, by the square of the distance from the middle.
     let place = |axis: usize| {
-        let at = Expr::<i32>::coordinate(shape, axis as isize).cast::<f32>();
+        let at = Expr::<i32>::iota(shape, axis as isize).cast::<f32>();
         (at + 0.5) * (2.0 / shape[axis] as f32) - 1.0
     };
     let (y, x) = (place(1), place(2));
@@ -122,7 +122,7 @@ fn developed(
     let channel = |k: isize| inner(framed, size, 1, 1).slice(0, k..k + 1).broadcast_to(shape).cast::<f32>();
     let grey = channel(0) * 0.299 + channel(1) * 0.587 + channel(2) * 0.114;
     let index = (grey * slider(EXPOSURE) * edge).clamp(0.0, 255.0).round().cast::<i32>();
-    let colour = map.at([&index, &Expr::coordinate(shape, 0)]);
+    let colour = map.at([&index, &Expr::iota(shape, 0)]);
     let mixed = &exposed + (colour - &exposed) * slider(COLOURS);
     (mixed.clamp(0.0, 1.0) * 255.0).round().cast::<u8>()
 }

@@ -89,7 +89,7 @@ impl Typed<'_> {
 
 /// The elements of every operand: 1, 2, 3 and so on, as far as its type holds them and a reader can follow.
 fn elements(count: usize, dtype: DType) -> Result<AnyTensor> {
-    let number = AnyExpr::coordinate([count], 0);
+    let number = AnyExpr::iota([count], 0);
     let whole = |n: i64| AnyExpr::scalar(DType::I32, n);
     let most = match dtype {
         DType::Bool => 2,

@@ -16,7 +16,7 @@ pub struct Bench {
 
 /// Numbers from 0 up to 1 that differ from their neighbours.
 fn tensor<const N: usize>(device: &Device, shape: [usize; N]) -> Result<Tensor<f32>> {
-    let flat = Expr::<i32>::coordinate([shape.iter().product()], 0);
+    let flat = Expr::<i32>::iota([shape.iter().product()], 0);
     let numbers = (flat.rem(1021) + 1).cast::<f32>() / 1024.0;
     let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
     numbers.eval_on(device)?.reshape(&signed).tensor()

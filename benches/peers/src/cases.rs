@@ -93,7 +93,7 @@ pub(crate) fn cases(n: usize) -> Vec<Case> {
         case("sum columns", Work::Sum(&[0]), &[square]),
         case("sum tall last", Work::Sum(&[1]), &[&[n * n / 8, 8]]),
         case("sum channels", Work::Sum(&[0, 2, 3]), &[images]),
-        case("amax all", Work::Amax, &[square]),
+        case("max all", Work::Amax, &[square]),
         case("argmax rows", Work::Argmax, &[square]),
         case("var rows", Work::Var, &[square]),
         case("dot", Work::Dot, &[square, square]),

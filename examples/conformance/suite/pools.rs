@@ -25,7 +25,7 @@ pub(super) fn asked(case: &Value, operands: &[AnyExpr]) -> AnyExpr {
         Some("MaxPool") => {
             let lowest =
                 if x.dtype().is_ok_and(|dtype| dtype == DType::U8) { 0.0 } else { f64::NEG_INFINITY };
-            reduced(&windows.of_padded(&windows.bordered(x, lowest), lowest), "amax")
+            reduced(&windows.of_padded(&windows.bordered(x, lowest), lowest), "max")
         }
         Some("AveragePool") => {
             let sums = |x: &AnyExpr| reduced(&windows.of_padded(x, 0.0), "sum");

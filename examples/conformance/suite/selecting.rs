@@ -87,7 +87,7 @@ fn evaluate(device: &Device, case: &Value) -> Result<Vec<AnyTensor>> {
             let (axis, own) = ((axis(0) + rank as isize) as usize % rank, indices.shape()?.clone());
             let place = |k: usize| match k == axis {
                 true => indices.clone(),
-                false => AnyExpr::coordinate(own.clone(), k as isize),
+                false => AnyExpr::iota(own.clone(), k as isize),
             };
             let all: Vec<AnyExpr> = (0..rank).map(place).collect();
             Ok(vec![x.scatter_with(all, updates, update, Outside::fill(0)).eval()?])

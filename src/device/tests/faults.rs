@@ -46,10 +46,10 @@ impl Program<'_> {
             0 => a + b,
             1 => a - a.sum_keepdim(1),
             2 => a.cumsum(0) * 0.5,
-            3 => a.flip(0).max(b),
+            3 => a.flip(0).maximum(b),
             4 => a.permute([1, 0]) * 0.5,
             5 => Expr::concat(&[a.slice(0, ..2), b.slice(0, 2..)], 0),
-            _ => (b.amax_keepdim(0) + 1.0).shared() * 0.5 - a,
+            _ => (b.max_keepdim(0) + 1.0).shared() * 0.5 - a,
         };
         [of(&a.own, &b.own), of(&a.cpu, &b.cpu)]
     }

@@ -60,7 +60,7 @@ const KINDS: &[(&str, Run)] = &[
     ("the greatest of all", |device| bytes(&[numbers(device, &[ROWS * COLUMNS])?.argmax(..).into()])),
     ("sums of two kinds", |device| {
         let x = numbers(device, &[ROWS, COLUMNS])?;
-        bytes(&[x.sum(1).into(), x.amax(1).into()])
+        bytes(&[x.sum(1).into(), x.max(1).into()])
     }),
     ("rows to their end", |device| {
         let x = numbers(device, &[ROWS, COLUMNS])?;

@@ -31,7 +31,7 @@ fn sums<T: Element>(device: &Device, element: impl Fn(usize) -> T) -> Vec<u64> {
         let count = shape.iter().product();
         device.upload(&(0..count).map(&element).collect::<Vec<_>>(), shape).unwrap()
     };
-    let max = |a: Expr<T>, b: Expr<T>| Expr::<T>::call("max", &[a, b]);
+    let max = |a: Expr<T>, b: Expr<T>| Expr::<T>::call("maximum", &[a, b]);
     let mut all = Vec::new();
     let mut keep = |values: Vec<T>| all.extend(values.iter().map(|value| value.to_bits()));
     for count in [1, 40, 1003, 4096] {

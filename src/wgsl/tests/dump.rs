@@ -284,7 +284,7 @@ impl Table {
         }
         macro_rules! of_types {
             ($($t:ident)*) => {$(
-                for (name, arity) in [("mul", 2), ("max", 2), ("lerp", 3)] {
+                for (name, arity) in [("mul", 2), ("maximum", 2), ("lerp", 3)] {
                     if operations().any(|op| op.name == name && op.result(<$t>::DTYPE).is_some()) {
                         self.op::<$t, $t>(name, arity, Math::Precise);
                     }

@@ -184,7 +184,7 @@ fn bins() -> AnyExpr {
 
 /// Sums by key, of leaves on no device.
 fn segments() -> AnyExpr {
-    let x = Expr::coordinate([1000], 0);
+    let x = Expr::iota([1000], 0);
     x.cast::<f32>().segment_sum(x.rem(7), 7).into()
 }
 
@@ -221,8 +221,8 @@ fn mandelbrot(real: &Tensor<f32>, imaginary: &Tensor<f32>) -> Expr<u32> {
 /// A walk along the rows of a table, and the elements beside it in another table.
 fn walk(table: &Tensor<f32>, bytes: &Tensor<u8>) -> Expr<f32> {
     let shape = table.shape().clone();
-    let (row, zero) = (Expr::coordinate(shape.clone(), 0), Expr::scalar(0.0_f32));
-    let (_, sum) = Expr::repeat(9, (Expr::coordinate(shape, 1), zero), |(at, sum)| {
+    let (row, zero) = (Expr::iota(shape.clone(), 0), Expr::scalar(0.0_f32));
+    let (_, sum) = Expr::repeat(9, (Expr::iota(shape, 1), zero), |(at, sum)| {
         let found = table.at([&row, &at]);
         let beside = bytes.at([&at, &(&at >> 1)]).cast::<i32>();
         (&at + beside, sum + found)
@@ -254,7 +254,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("same_shape", map(&(&a + &b))),
         ("self_difference", map(&(&a - &a))),
         ("error_of_a_sum", map(&((&a - ((&a + &b) - ((&a + &b) - &a))) + (&b - ((&a + &b) - &a))))),
-        ("contraction", map(&((&a * &b).abs() + (&a * &row).max(&column)))),
+        ("contraction", map(&((&a * &b).abs() + (&a * &row).maximum(&column)))),
         ("two_results", two_results(&(&a + &row).exp(), &(&a + &row).abs())),
         ("shifted", map(&(&flat + long.slice(0, 1..)))),
         ("stepped", map(&(&every_second + zeros::<f32, 2>([64 * n, 128])))),
@@ -264,7 +264,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("normalize", map(&(image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1]))),
         ("short_rows", map(&(zeros::<i32, 2>([1000 * n, 3]).rem_floor(zeros::<i32, 1>([3]))))),
         ("batch_channel", map(&(zeros::<f32, 4>([2 * n, 3, 8, 8]) + zeros::<f32, 4>([1, 3, 1, 8])))),
-        ("compare_and_select", map(&a.gt(&row).select(a.index(1).cast::<f32>(), &column))),
+        ("compare_and_select", map(&a.gt(&row).select(a.coordinate(1).cast::<f32>(), &column))),
         (
             "joined",
             map(&(zeros::<f16, 2>([64 * n, 256]) * zeros::<f16, 1>([256]) + zeros::<f16, 2>([64 * n, 1]))),
@@ -300,7 +300,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
             rows(GPU, &((&columns - columns.mean_keepdim(0)) / columns.std_keepdim(0, 0))),
         ),
         ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000 * n, 3]).softmax(1))),
-        ("range_of_rows", rows(GPU, &(a.amax(1) - a.amin(1)))),
+        ("range_of_rows", rows(GPU, &(a.max(1) - a.min(1)))),
         // Products of matrices: by workgroups that share a tile, of small integers, whose products end within a vector;
         // by an invocation each, also with loads of four products; of a matrix and a vector.
         ("product", first(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),

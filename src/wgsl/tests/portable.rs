@@ -97,8 +97,8 @@ fn check_lookups<T: Element>(written: &mut usize) {
         table.roll([3, -5], [0, 1]),
         table.pad([(2, 3), (1, 0)], Pad::Reflect),
         // In a loop, beside a coordinate.
-        Expr::repeat(3, (Expr::coordinate([40, 64], 1), table.slice(0, ..40)), |(at, _)| {
-            let found = table.at([&Expr::coordinate([40, 64], 0), &at]);
+        Expr::repeat(3, (Expr::iota([40, 64], 1), table.slice(0, ..40)), |(at, _)| {
+            let found = table.at([&Expr::iota([40, 64], 0), &at]);
             (at + found.cast::<i32>(), found)
         })
         .1,
@@ -200,7 +200,7 @@ fn check_rows<T: Element>(written: &mut usize) {
         let x = device.zeros::<T>(shape).unwrap().expr();
         let keepdim = ReduceOptions::default().keepdim();
         let range = |name: &str| x.untyped().reduce(name, axis, keepdim);
-        let [least, greatest] = ["amin", "amax"].map(range);
+        let [least, greatest] = ["min", "max"].map(range);
         let beside = |a: &AnyExpr, b: &AnyExpr| AnyExpr::call("sub", &[a.clone(), b.clone()]);
         let mut all = vec![beside(&greatest, &least), beside(&beside(x.untyped(), &least), &greatest)];
         if is_float {
@@ -223,7 +223,7 @@ fn check_products<T: Element>(written: &mut usize) {
         let plain = [a.untyped().matmul(&b), turned(&b).matmul(turned(&a))];
         // Computed factors, and steps after the sums.
         let row = device.zeros::<T>([1, right[1]]).unwrap();
-        let max = |a: &AnyExpr, b: &AnyExpr| AnyExpr::call("max", &[a.clone(), b.clone()]);
+        let max = |a: &AnyExpr, b: &AnyExpr| AnyExpr::call("maximum", &[a.clone(), b.clone()]);
         let column = a.untyped().slice(1, ..1);
         let computed = max(&max(a.untyped(), &column).matmul(&b), row.expr().untyped());
         for product in plain.into_iter().chain([computed]) {

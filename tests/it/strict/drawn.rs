@@ -30,7 +30,7 @@ const UNARY: &[&str] = &[
     "positive",
 ];
 const BINARY: &[&str] =
-    &["add", "sub", "mul", "div", "add", "sub", "mul", "min", "max", "fmin", "fmax", "copysign"];
+    &["add", "sub", "mul", "div", "add", "sub", "mul", "minimum", "maximum", "fmin", "fmax", "copysign"];
 const COMPARISONS: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge"];
 
 /// A random recipe of about `ops` operations, with nodes that are used again on purpose.

@@ -86,7 +86,7 @@ async fn compared(device: &Device) -> Outcome {
         let mut all: Vec<Expr<f32>> = vec![
             (&x - &row) / 3.0 + &row,
             x.permute([2, 0, 1]) * 2.0,
-            x.sum(1) - x.amax(1),
+            x.sum(1) - x.max(1),
             x.flip(0).cumsum(2).sqrt(),
             x.softmax(2),
         ];

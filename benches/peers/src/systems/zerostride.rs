@@ -34,7 +34,7 @@ impl Zerostride {
             Work::Exp => a.exp(),
             Work::Chain => ((a - &x[1]) / &x[2] * &x[3] + &x[4]).relu(),
             Work::Sum(axes) => a.sum(axes.iter().map(|&axis| axis as isize).collect::<Vec<_>>()),
-            Work::Amax => a.amax(..),
+            Work::Amax => a.max(..),
             Work::Argmax => return Ok(self.evaluated(a.argmax(1))),
             Work::Var => a.var(1, 1),
             Work::Dot => (a * &x[1]).sum(..),
@@ -49,7 +49,7 @@ impl Zerostride {
             Work::Attention => {
                 let (tokens, depth) = (case.shapes[0][2], case.shapes[0][3]);
                 let scores = a.matmul(x[1].transpose(2, 3)) / (depth as f32).sqrt();
-                let is_later = Expr::coordinate([tokens, tokens], 0).lt(Expr::coordinate([tokens, tokens], 1));
+                let is_later = Expr::iota([tokens, tokens], 0).lt(Expr::iota([tokens, tokens], 1));
                 is_later.select(f32::NEG_INFINITY, scores).softmax(3).matmul(&x[2])
             }
         }))
