@@ -70,7 +70,7 @@ fn writes_all(plan: &Plan, results: &[Bound<'_>]) -> bool {
 fn lacking(connection: &Connection) -> Faults {
     Faults {
         half_rounding: !connection.has(wgpu::Features::SHADER_F16),
-        products: !connection.has(wgpu::Features::SHADER_INT64),
+        longs: !connection.has(wgpu::Features::SHADER_INT64),
         fma: !drivers::has_fma(&connection.device.adapter_info()),
         splits: !drivers::keeps_fma(&connection.device.adapter_info()),
         doubles: connection.supports(DType::F64).is_err(),

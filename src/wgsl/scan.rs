@@ -6,7 +6,7 @@ use super::emitter::Emitter;
 use super::gather::array_of;
 use super::template::Filling;
 use super::text::line;
-use super::types::{compute, constant, lanes, pack};
+use super::types::{compute, constant, is_long, lane, lanes, pack, selecting, splat};
 use crate::dtype::Kind;
 use crate::error::Result;
 use crate::ir::GROUP;
@@ -78,12 +78,16 @@ impl Emitter<'_> {
     /// How two values become one.
     fn joins(&self, scan: &Scan, filling: Filling) -> Result<Filling> {
         let (own, name) = (own_type(scan), compute(scan.element));
-        let value = match scan.op.is_total() {
-            false => form(scan.op, scan.element, name, "a", "b")?,
+        let value = match scan.op.is_total() || is_long(scan.element) {
+            false => form(scan.op, scan.element, "a", "b")?,
             // By functions of vectors, for one lane too.
             true => {
-                let [a, b] = ["a", "b"].map(|value| format!("{}({value})", lanes(scan.element)));
-                let value = format!("total_{name}({})", form(scan.op, scan.element, name, &a, &b)?);
+                let lanes = |value: &str| match scan.op.is_total() || scan.along {
+                    true => splat(scan.element, value),
+                    false => value.into(),
+                };
+                let value = form(scan.op, scan.element, &lanes("a"), &lanes("b"))?;
+                let value = if scan.op.is_total() { format!("total_{name}({value})") } else { value };
                 if scan.along { format!("{value}.x") } else { value }
             }
         };
@@ -200,6 +204,8 @@ impl Emitter<'_> {
             .with("apart", if along { 1 } else { beside })
             .with("lane", if along { ".x" } else { "" })
             .with("first", if along { "local - group" } else { "own_item - tiles" })
+            // Of one lane, any type is selected by the builtin.
+            .with("select", if along { "select".into() } else { selecting(scan.element) })
             .with("is_first", if along { "before == 0u" } else { "vec4<bool>(before == 0u)" })
             .with("identity", if along { format!("({identity}).x") } else { identity })
             .with("last", self.scan_places(scan, "last", ""))
@@ -214,5 +220,5 @@ impl Emitter<'_> {
 
 /// The type of the state: a value along the run, a vector across runs.
 fn own_type(scan: &Scan) -> String {
-    if scan.along { compute(scan.element).into() } else { lanes(scan.element) }
+    if scan.along { lane(scan.element) } else { lanes(scan.element) }
 }

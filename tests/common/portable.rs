@@ -56,7 +56,8 @@ pub fn write_all(text: &str) -> Result<(), String> {
         .map_err(|e| format!("HLSL: {e}"))?;
 
     // GLSL ES has no types of 64 bits and no f16; adapters that have them speak another language.
-    if ["i64", "u64", "f64", "<f16>"].iter().any(|wide| text.contains(wide)) {
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    if words.any(|word| ["i64", "u64", "f64", "f16"].contains(&word)) {
         return Ok(());
     }
     let mut written = String::new();

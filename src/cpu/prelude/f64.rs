@@ -25,6 +25,28 @@ struct Arcsine {
 }
 
 #[inline(always)]
+fn high_u64(x: u64) -> u32 {
+    x.wrapping_shr(32_u32) as u32
+}
+
+#[inline(always)]
+fn low_u64(x: u64) -> u32 {
+    (x & 0xffffffff_u64) as u32
+}
+
+#[inline(always)]
+fn cast_u32_u64(x: u32) -> u64 {
+    x as u64
+}
+
+#[inline(always)]
+fn leading_zeros_u64(x: u64, width: u32) -> u64 {
+    let high = high_u64(x);
+    let zeros = select(high.leading_zeros(), low_u64(x).leading_zeros().wrapping_add(32_u32), high == 0_u32);
+    cast_u32_u64(zeros)
+}
+
+#[inline(always)]
 fn high_word_u32(a: u32, b: u32) -> u32 {
     let middle = a.wrapping_shr(16_u32).wrapping_mul(b & 0xffff_u32).wrapping_add((a & 0xffff_u32).wrapping_mul(b & 0xffff_u32).wrapping_shr(16_u32));
     let other = (a & 0xffff_u32).wrapping_mul(b.wrapping_shr(16_u32)).wrapping_add(middle & 0xffff_u32);
@@ -34,23 +56,6 @@ fn high_word_u32(a: u32, b: u32) -> u32 {
 #[inline(always)]
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
     high_word_u32(n, factor).wrapping_shr(shift)
-}
-
-#[inline(always)]
-fn low_u64(x: u64) -> u32 {
-    (x & 0xffffffff_u64) as u32
-}
-
-#[inline(always)]
-fn high_u64(x: u64) -> u32 {
-    x.wrapping_shr(32_u32) as u32
-}
-
-#[inline(always)]
-fn leading_zeros_u64(x: u64, width: u32) -> u64 {
-    let high = high_u64(x);
-    let zeros = select(high.leading_zeros(), low_u64(x).leading_zeros().wrapping_add(32_u32), high == 0_u32);
-    zeros as u64
 }
 
 #[inline(always)]

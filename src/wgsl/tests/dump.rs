@@ -22,8 +22,7 @@ const FLAT: [usize; 1] = [1 << 20];
 /// A GPU.
 pub(super) fn target(math: Math, faulty: bool) -> Target {
     // Compilers of DX12 that have neither f16 nor integers of 64 bits take these too.
-    let lacking =
-        Faults { half_rounding: true, products: true, fma: true, splits: true, ..Faults::default() };
+    let lacking = Faults { half_rounding: true, longs: true, fma: true, splits: true, ..Faults::default() };
     let rounding = Faults { quotients: faulty, roots: faulty, fractions: faulty, ..lacking };
     let faults = Faults { flushes: faulty, halves: faulty, nans: faulty, ..rounding };
     Target { faults, math, ..GPU }

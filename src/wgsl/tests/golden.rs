@@ -26,7 +26,7 @@ pub(crate) const GPU: Target = Target {
         roots: false,
         halves: false,
         half_rounding: false,
-        products: false,
+        longs: false,
         fma: false,
         splits: false,
         chains: false,

@@ -15,8 +15,7 @@ use crate::{AnyExpr, Device, Expr, Outside, Pad, ReduceOptions, bf16, f16, opera
 
 /// Adapters without any fault, without what DX12's older compiler lacks, and with every fault.
 fn targets() -> [Target; 3] {
-    let lacking =
-        Faults { half_rounding: true, products: true, fma: true, splits: true, ..Faults::default() };
+    let lacking = Faults { half_rounding: true, longs: true, fma: true, splits: true, ..Faults::default() };
     let faulty = Faults { flushes: true, quotients: true, roots: true, halves: true, ..lacking };
     let faulty = Faults { nans: true, fractions: true, ..faulty };
     [(Faults::default(), Math::Precise), (lacking, Math::Fast), (faulty, Math::Precise)]
