@@ -299,6 +299,11 @@ impl Table {
         self.op::<bool, bool>("and", 2, Math::Precise);
         self.op::<f16, f16>("exp", 1, Math::Precise);
         self.op::<i32, i32>("div", 2, Math::Precise);
+        for name in ["mul", "div", "max"] {
+            let operands = [(); 2].map(|()| Device::cpu().zeros::<i64>(FLAT).unwrap().expr());
+            let kernel = golden::kernel_on(golden::PAIRS, &Expr::<i64>::call(name, &operands));
+            self.keep(&format!("{name}.i64.pairs"), &kernel);
+        }
     }
 }
 
