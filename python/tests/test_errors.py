@@ -125,13 +125,11 @@ def test_devices(x):
 
 
 def test_types_that_a_device_lacks():
-    known = zs.__array_namespace_info__().dtypes(device=zs.Device())
-    for dtype in (zs.int64, zs.uint64, zs.float64):
-        if dtype.name in known:
-            assert float(zs.ones((1,), dtype=dtype) + zs.ones((1,), dtype=dtype)) == 2.0
-        else:
-            with pytest.raises(RuntimeError, match="needs the feature"):
-                (zs.ones((1,), dtype=dtype) + 1).evaluate()
+    if "float64" in zs.__array_namespace_info__().dtypes(device=zs.Device()):
+        assert float(zs.ones((1,), dtype=zs.float64) + zs.ones((1,), dtype=zs.float64)) == 2.0
+    else:
+        with pytest.raises(RuntimeError, match="needs the feature"):
+            (zs.ones((1,), dtype=zs.float64) + 1).evaluate()
     lacking = [d for d in zs.devices() if not d.supports(zs.float64)]
     for device in lacking:
         with pytest.raises(RuntimeError, match="needs the feature"):

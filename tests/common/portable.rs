@@ -29,6 +29,12 @@ pub fn spirv(text: &str) -> Result<Vec<u32>, String> {
     spv::write_vec(&module, &info, &options, None).map_err(|e| format!("SPIR-V: {e}"))
 }
 
+/// Whether a kernel has one of some types.
+pub fn has_types(text: &str, types: &[&str]) -> bool {
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.any(|word| types.contains(&word))
+}
+
 /// Writes one kernel as SPIR-V, MSL, HLSL and GLSL ES: once in a program, whichever tests make it.
 pub fn write_all(text: &str) -> Result<(), String> {
     static WRITTEN: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
@@ -56,8 +62,7 @@ pub fn write_all(text: &str) -> Result<(), String> {
         .map_err(|e| format!("HLSL: {e}"))?;
 
     // GLSL ES has no types of 64 bits and no f16; adapters that have them speak another language.
-    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    if words.any(|word| ["i64", "u64", "f64", "f16"].contains(&word)) {
+    if has_types(text, &["i64", "u64", "f64", "f16"]) {
         return Ok(());
     }
     let mut written = String::new();

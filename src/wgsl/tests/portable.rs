@@ -52,6 +52,8 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
         for to in destinations {
             let text = emit(&Plan::new(&program, to, own_target).unwrap().kernel).unwrap().text();
             all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+            let is_long = all_languages::has_types(&text, &["i64", "u64"]);
+            assert!(!is_long || !own_target.faults.longs || T::DTYPE == DType::F64, "{name}: {text}");
             *written += 1;
         }
     }
