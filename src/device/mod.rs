@@ -383,7 +383,7 @@ impl Device {
     }
 
     /// Whether the device computes with elements of a type. The CPU path has all types. Adapters need `SHADER_F64`
-    /// and `SHADER_INT64` for `f64`.
+    /// and `SHADER_INT64` for `f64`, whose elements others move, compare and cast.
     ///
     /// # Errors
     /// When it does not: the message names the missing feature.

@@ -17,8 +17,11 @@ const OWN: &[&str] = &files![
     "pack" "integer" "integer64" "cast"
     "f32/bits" "f32/exponential" "f32/trigonometry" "f32/power" "f32/error" "f32/gamma"
     "f32/flush" "f32/total" "f32/fma" "f32/fast"
-    "f64/bits" "f64/fma" "f64/exponential" "f64/trigonometry" "f64/power" "f64/error" "f64/gamma"
 ];
+
+/// Sources for f64, on adapters that have it.
+const DOUBLE: &[&str] =
+    &files!["f64/fma" "f64/exponential" "f64/trigonometry" "f64/power" "f64/error" "f64/gamma"];
 
 /// Sources for f32, and for f64 with f64 and u64 in place of f32 and u32.
 const SHARED: &[&str] = &files![
@@ -28,28 +31,38 @@ const SHARED: &[&str] = &files![
 /// Sources over words of 32 bits, read again with 64.
 const NARROW: &str = include_str!("../../shaders/prelude/random.wgsl");
 
-/// Integers of 64 bits, of either sign: read again with i64 for u64.
-const BOTH: &str = include_str!("../../shaders/prelude/integer64/both.wgsl");
-
-/// What these are made of, by builtins and in pairs of words: of either sign, and of one.
-const LONGS: [[&str; 2]; 2] = [
-    files!["integer64/builtins_both" "integer64/builtins"],
-    files!["integer64/pairs_both" "integer64/pairs"],
+/// Elements of 64 bits, by builtins and in pairs of words: of any type, of either sign, and of one. Texts for u64 are read
+/// again with the others' names.
+const LONGS: [[[&str; 2]; 3]; 2] = [
+    [
+        files!["integer64/builtins_named" "integer64/named"],
+        files!["integer64/builtins_both" "integer64/both"],
+        files!["integer64/builtins" "f64/bits"],
+    ],
+    [
+        files!["integer64/pairs_named" "integer64/named"],
+        files!["integer64/pairs_both" "integer64/both"],
+        files!["integer64/pairs" "f64/pairs"],
+    ],
 ];
 
 /// Functions by instructions that some adapters lack. They replace those of the same names.
 const BY_INSTRUCTIONS: &str = include_str!("../../shaders/prelude/instructions.wgsl");
 
-/// All of the prelude, one text after another: with 64-bit integers, and with pairs of words instead.
+/// All of the prelude, one text after another: with elements of 64 bits, and with pairs of words instead.
 fn sources(in_pairs: bool) -> &'static [String] {
     static SOURCES: [OnceLock<Vec<String>>; 2] = [const { OnceLock::new() }; 2];
     SOURCES[usize::from(in_pairs)].get_or_init(|| {
-        let [both, own] = LONGS[usize::from(in_pairs)];
-        let both = [both, BOTH].into_iter().flat_map(|text| [text.to_string(), text.replace("u64", "i64")]);
-        let single = OWN.iter().chain(SHARED).map(|text| text.to_string());
-        let double = SHARED.iter().map(|text| text.replace("f32", "f64").replace("u32", "u64"));
+        let [named, both, single] = LONGS[usize::from(in_pairs)];
+        let again = |texts: [&str; 2], of: &str| texts.map(|text| text.replace("u64", of));
+        let named = ["u64", "i64", "f64"].into_iter().flat_map(|of| again(named, of));
+        let both = ["u64", "i64"].into_iter().flat_map(|of| again(both, of));
+        let single = single.iter().chain(OWN).chain(SHARED).map(|text| text.to_string());
+        let double = DOUBLE.iter().map(|text| text.to_string());
+        let again = SHARED.iter().map(|text| text.replace("f32", "f64").replace("u32", "u64"));
+        let double = double.chain(again).filter(|_| !in_pairs);
         let narrow = [NARROW.to_string(), NARROW.replace("_narrow", "_wide")];
-        both.chain([own.to_string()]).chain(single).chain(double).chain(narrow).collect()
+        named.chain(both).chain(single).chain(double).chain(narrow).collect()
     })
 }
 
@@ -130,7 +143,7 @@ fn is_word(c: char) -> bool {
 pub(super) fn used_by(body: &str, faults: Faults) -> String {
     let instead = instead(faults);
     // An adapter that has f64 has 64-bit integers, by which f64 is computed.
-    let items = items(faults.longs && !body.contains("f64"));
+    let items = items(if body.contains("f64") { faults.doubles } else { faults.longs });
     let mut wanted = BTreeMap::new();
     let mut open = vec![body];
     while let Some(text) = open.pop() {

@@ -7,7 +7,7 @@ use super::gather::array_of;
 use super::template::Filling;
 use super::text::line;
 use super::types::{compute, constant, is_long, lane, lanes, pack, selecting, splat};
-use crate::dtype::Kind;
+use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::ir::GROUP;
 use crate::plan::{LANES, Role, Scan, Scanned, Store, Stride};
@@ -82,7 +82,7 @@ impl Emitter<'_> {
             false => form(scan.op, scan.element, "a", "b")?,
             // By functions of vectors, for one lane too.
             true => {
-                let lanes = |value: &str| match scan.op.is_total() || scan.along {
+                let lanes = |value: &str| match scan.along || scan.element == DType::F32 {
                     true => splat(scan.element, value),
                     false => value.into(),
                 };

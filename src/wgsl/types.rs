@@ -17,16 +17,20 @@ pub(super) fn compute(dtype: DType) -> &'static str {
     }
 }
 
-/// Whether elements are integers of 64 bits. Kernels name their types and call functions for all that these do, so one text
-/// serves adapters that have such integers, and others by pairs of words (`shaders/prelude/integer64`).
+/// Whether kernels name the type: elements of 64 bits. They call functions for all that such integers do, and f64 does without
+/// arithmetic. So one text serves adapters that have the types, and others by pairs of words (`shaders/prelude/integer64`).
+fn is_named(dtype: DType) -> bool {
+    dtype.size() == 8
+}
+
 pub(super) fn is_long(dtype: DType) -> bool {
     matches!(dtype, DType::I64 | DType::U64)
 }
 
-/// The type of some elements of it, by its name for integers of 64 bits.
+/// The type of some elements of it, by its name for elements of 64 bits.
 fn typed(dtype: DType, long: &str, other: impl FnOnce(&str) -> String) -> String {
     let of = compute(dtype);
-    if is_long(dtype) { format!("{long}_{of}") } else { other(of) }
+    if is_named(dtype) { format!("{long}_{of}") } else { other(of) }
 }
 
 /// The type of one lane.
@@ -39,10 +43,11 @@ pub(super) fn lanes(dtype: DType) -> String {
     typed(dtype, "Lanes", |of| format!("vec4<{of}>"))
 }
 
-/// A form of the tables, by functions for integers of 64 bits.
+/// A form of the tables, by functions for elements of 64 bits.
 pub(super) fn spelled(dtype: DType, form: &str) -> String {
     let call = |name: &str, a: &str, b: &str| format!("{name}_{{T}}({a}, {b})");
     match *form.split(' ').collect::<Vec<_>>() {
+        _ if dtype == DType::F64 => form.replace("-({a})", "neg_{T}({a})").replace("abs(", "abs_{T}("),
         _ if !is_long(dtype) => form.into(),
         [a, "+", b] => call("add", a, b),
         [a, "-", b] => call("sub", a, b),
@@ -72,7 +77,7 @@ pub(super) fn select(dtype: DType, a: &str, b: &str, condition: &str) -> String 
 
 /// The same for a condition of all lanes.
 pub(super) fn select_all(dtype: DType, a: &str, b: &str, condition: &str) -> String {
-    match is_long(dtype) {
+    match is_named(dtype) {
         true => select(dtype, a, b, &format!("vec4<bool>({condition})")),
         false => format!("select({a}, {b}, {condition})"),
     }
@@ -86,12 +91,12 @@ pub(super) fn splat(dtype: DType, value: &str) -> String {
 
 /// Lanes in another order.
 pub(super) fn turned(dtype: DType, value: &str, order: &str) -> String {
-    if is_long(dtype) { format!("{order}_{}({value})", compute(dtype)) } else { format!("{value}.{order}") }
+    if is_named(dtype) { format!("{order}_{}({value})", compute(dtype)) } else { format!("{value}.{order}") }
 }
 
 /// Neighbouring lanes, as arguments.
 pub(super) fn part(dtype: DType, value: &str, lanes: &str) -> String {
-    match is_long(dtype) {
+    match is_named(dtype) {
         true => lanes.chars().map(|lane| format!("{value}.{lane}")).collect::<Vec<_>>().join(", "),
         false => format!("{value}.{lanes}"),
     }
@@ -120,7 +125,7 @@ fn pair(dtype: DType) -> String {
 /// Two neighbouring lanes of a vector.
 pub(super) fn two(dtype: DType, value: &str, lanes: &str) -> String {
     let part = part(dtype, value, lanes);
-    if is_long(dtype) { format!("{}({part})", pair(dtype)) } else { part }
+    if is_named(dtype) { format!("{}({part})", pair(dtype)) } else { part }
 }
 
 /// The type of this many words, or of single elements.
@@ -153,7 +158,7 @@ pub(super) fn pack(dtype: DType, value: String) -> String {
 
 /// A vector by a function of its type's, if it is stored otherwise than computed.
 fn changed(how: &str, dtype: DType, value: String) -> String {
-    let long = is_long(dtype).then(|| compute(dtype));
+    let long = is_named(dtype).then(|| compute(dtype));
     match long.or(packed(dtype).map(|(suffix, _)| suffix)) {
         Some(suffix) => format!("{how}_{suffix}({value})"),
         None => value,
@@ -218,7 +223,7 @@ pub(super) fn cast(from: DType, to: DType, value: &str) -> String {
     let (own, target) = (compute(from), compute(to));
     let bits = |dtype: DType| dtype.size() * 8;
     let wide = match (own, target) {
-        ("bool", _) if !is_long(to) => format!("select(vec4<{target}>(0), vec4<{target}>(1), {value})"),
+        ("bool", _) if !is_named(to) => format!("select(vec4<{target}>(0), vec4<{target}>(1), {value})"),
         ("f32" | "f64" | "i64" | "u64", "bool") => return format!("nonzero_{own}({value})"),
         (_, "bool") => return format!("{value} != {}(0)", lanes(from)),
         _ if own == target => value.to_string(),
@@ -250,12 +255,8 @@ pub(super) fn cast(from: DType, to: DType, value: &str) -> String {
 pub(super) fn constant(dtype: DType, word: &str) -> String {
     match dtype {
         DType::F32 | DType::I32 => format!("vec4<{0}>(bitcast<{0}>({word}))", compute(dtype)),
-        DType::I64 | DType::U64 => {
+        DType::I64 | DType::U64 | DType::F64 => {
             format!("of_words_{dtype}(vec4<u32>({word}), vec4<u32>({word}_high))")
-        }
-        DType::F64 => {
-            let word = format!("(u64({word}_high) << 32u) | u64({word})");
-            format!("vec4<f64>(bitcast<f64>({word}))")
         }
         _ => decode(dtype, format!("vec4<u32>({word})")),
     }

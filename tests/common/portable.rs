@@ -31,8 +31,10 @@ pub fn spirv(text: &str) -> Result<Vec<u32>, String> {
 
 /// Whether a kernel has one of some types.
 pub fn has_types(text: &str, types: &[&str]) -> bool {
-    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.any(|word| types.contains(&word))
+    let mut code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    code.any(|line| {
+        line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| types.contains(&word))
+    })
 }
 
 /// Writes one kernel as SPIR-V, MSL, HLSL and GLSL ES: once in a program, whichever tests make it.

@@ -163,8 +163,8 @@ fn operands<T: Samples>(arity: usize) -> Vec<Vec<T>> {
 
 /// Whether the adapter cannot have the type, and says so.
 fn lacks<T: Samples>(device: &Device) -> bool {
-    match device.zeros::<T>([1]) {
-        Ok(_) => false,
+    match device.supports(T::DTYPE) {
+        Ok(()) => false,
         Err(error) => {
             let text =
                 format!("f64 needs the feature SHADER_F64 | SHADER_INT64, which {} lacks", device.name());

@@ -1,17 +1,5 @@
 // Integers of 64 bits of either sign, read again with i64 for u64. What has a sign of its own is in `integer64.wgsl`.
 
-fn wzyx_u64(v: Lanes_u64) -> Lanes_u64 {
-    return Lanes_u64(v.w, v.z, v.y, v.x);
-}
-
-fn zwxy_u64(v: Lanes_u64) -> Lanes_u64 {
-    return Lanes_u64(v.z, v.w, v.x, v.y);
-}
-
-fn yxwz_u64(v: Lanes_u64) -> Lanes_u64 {
-    return Lanes_u64(v.y, v.x, v.w, v.z);
-}
-
 fn nonzero_u64(x: Lanes_u64) -> vec4<bool> {
     return (low_u64(x) | high_u64(x)) != vec4<u32>(0u);
 }
