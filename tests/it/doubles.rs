@@ -44,7 +44,7 @@ fn all(x: &AnyExpr, y: &AnyExpr, lookup: &AnyExpr) -> Vec<(String, AnyExpr)> {
         all.push((name.to_string(), AnyExpr::call(name, &[x.clone(), y.clone()])));
     }
     for name in ["neg", "abs", "positive", "signbit", "is_nan", "is_inf", "is_finite"] {
-        all.push((name.to_string(), AnyExpr::call(name, &[x.clone()])));
+        all.push((name.to_string(), AnyExpr::call(name, std::slice::from_ref(x))));
     }
     let low = AnyExpr::scalar(DType::F64, -0.5);
     all.push(("clamp".into(), AnyExpr::call("clamp", &[x.clone(), low, y.slice(0, ..1)])));
