@@ -17,7 +17,7 @@ macro_rules! for_each_dtype {
             /// 16-bit float with the exponent of f32 (bfloat16). Computes in f32 and rounds once per
             /// operation.
             BF16 bf16: Float, (bf16::ZERO), [], |x| bf16::to_bits(x).into(), extend fill;
-            /// 64-bit float (IEEE 754 binary64). Needs an adapter with `SHADER_F64`.
+            /// 64-bit float (IEEE 754 binary64). Its arithmetic needs an adapter with `SHADER_F64` and `SHADER_INT64`.
             F64 f64: Float, 0.0, [], |x| f64::to_bits(x), extend fill;
             /// 8-bit signed integer.
             I8 i8: Signed, 0, [Bits Integer], |x| (x as u8).into(), extend fill;
@@ -31,9 +31,9 @@ macro_rules! for_each_dtype {
             I32 i32: Signed, 0, [Bits Integer], |x| (x as u32).into(), extend fill;
             /// 32-bit unsigned integer.
             U32 u32: Unsigned, 0, [Bits Integer], |x| x.into(), extend fill;
-            /// 64-bit signed integer. Needs an adapter with `SHADER_INT64`.
+            /// 64-bit signed integer. Without `SHADER_INT64` an adapter computes with pairs of words.
             I64 i64: Signed, 0, [Bits Integer], |x| x as u64, extend fill;
-            /// 64-bit unsigned integer. Needs an adapter with `SHADER_INT64`.
+            /// 64-bit unsigned integer. Without `SHADER_INT64` an adapter computes with pairs of words.
             U64 u64: Unsigned, 0, [Bits Integer], |x| x, extend fill;
             /// Truth value, a byte of 0 or 1.
             Bool bool: Bool, false, [Bits], |x| x.into(), extend_truths fill_truths;

@@ -59,7 +59,7 @@
 //! | bytes of a tensor | the memory of the device. Work over a tensor larger than a binding or a buffer of the adapter is cut into chunks |
 //! | bindings of a kernel | the adapter's, at least 4, one of which is the result's |
 //! | steps of one kernel | a cost of 500 additions, beyond which drivers compile for seconds. A longer expression runs in stages |
-//! | `i64`, `u64`, `f64` | on adapters with `SHADER_INT64` and `SHADER_F64`, and on the CPU path |
+//! | arithmetic of `f64` | on adapters with `SHADER_INT64` and `SHADER_F64`, and on the CPU path. Others [move it](guide::missing) |
 //! | time of one kernel | an estimated 250 ms of an adapter, as systems reset a GPU that takes seconds. Longer work is cut into chunks |
 //! | iterations of one kernel | 60000; a longer loop runs as several. Nested loops: the driver's limit, 65535 on llvmpipe |
 //! | random numbers of one key | 2^31 - 1 |

@@ -69,8 +69,8 @@ impl Options {
 
     /// Uses only these optional features of the adapter, by the names of
     /// [`Adapter::features`](crate::Adapter::features). An adapter that lacks one does not open. The default
-    /// is every useful feature that the adapter has: `SHADER_INT64` (`i64` and `u64`),
-    /// `SHADER_F64`, `SHADER_F16` (`f16` rounded by an instruction), `TIMESTAMP_QUERY` ([`Device::profile`](crate::Device::profile)) and
+    /// is every useful feature that the adapter has: `SHADER_INT64` (`i64` and `u64` in
+    /// fewer instructions), `SHADER_F64`, `SHADER_F16` (`f16` rounded by an instruction), `TIMESTAMP_QUERY` ([`Device::profile`](crate::Device::profile)) and
     /// `PIPELINE_CACHE` ([`Device::cache_pipelines`](crate::Device::cache_pipelines)).
     pub fn features<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.features = Some(names.into_iter().map(Into::into).collect());

@@ -124,17 +124,9 @@ impl Slot {
         }
     }
 
-    /// `wide` if the device has it, else `narrow`: the defaults are NumPy's where possible.
-    fn widest(&self, py: Python<'_>, wide: DType, narrow: DType) -> PyResult<DType> {
-        Ok(if self.device(py)?.supports(wide).is_ok() { wide } else { narrow })
-    }
-
+    /// The default type of floats: NumPy's if the device computes with it.
     pub(crate) fn default_float(&self, py: Python<'_>) -> PyResult<DType> {
-        self.widest(py, DType::F64, DType::F32)
-    }
-
-    pub(crate) fn default_int(&self, py: Python<'_>) -> PyResult<DType> {
-        self.widest(py, DType::I64, DType::I32)
+        Ok(if self.device(py)?.supports(DType::F64).is_ok() { DType::F64 } else { DType::F32 })
     }
 }
 
@@ -159,10 +151,9 @@ impl Device {
         Ok(self.0.device(py)?.name())
     }
 
-    /// The default types of integers and of floats.
-    fn _defaults(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, Py<PyAny>)> {
-        let object = |dtype| crate::dtype::object(py, dtype);
-        Ok((object(self.0.default_int(py)?)?, object(self.0.default_float(py)?)?))
+    /// The default type of floats. That of integers is int64 on every device.
+    fn _default_float(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        crate::dtype::object(py, self.0.default_float(py)?)
     }
 
     /// Whether the device has an element type.

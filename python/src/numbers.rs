@@ -37,7 +37,7 @@ pub(crate) fn beyond(integer: &Bound<'_, PyAny>, is_float: bool) -> PyResult<Sca
 pub(crate) fn weak(py: Python<'_>, dtype: DType, scalar: Scalar, slot: &Slot) -> PyResult<DType> {
     Ok(match (scalar, dtype::kind(dtype)) {
         (Scalar::Bool(_), _) => dtype,
-        (Scalar::Int(_), Kind::Bool) => slot.default_int(py)?,
+        (Scalar::Int(_), Kind::Bool) => DType::I64,
         (Scalar::Float(_), Kind::Bool | Kind::Integer) => slot.default_float(py)?,
         _ => dtype,
     })

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from conftest import FLOATS
+from conftest import FLOATS, INTEGERS
 
 import zerostride as zs
 
@@ -122,7 +122,8 @@ def test_the_rest_of_the_namespace():
     # A tuple from version 2025.12 of the standard on; a list before.
     assert isinstance(info.devices(), tuple) and info.default_device() in info.devices()
     assert set(info.default_dtypes()) == {"real floating", "complex floating", "integral", "indexing"}
-    assert set(info.dtypes(kind="signed integer")) <= {"int8", "int16", "int32", "int64"}
+    assert info.default_dtypes()["integral"] == zs.asarray(3).dtype == zs.int64
+    assert set(info.dtypes(kind="integral")) == {dtype.name for dtype in INTEGERS}
     assert set(info.dtypes(kind=("bool", "real floating"))) <= {"bool", "float32", "float64"}
 
 

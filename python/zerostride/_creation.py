@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from . import _core
 from ._arguments import arrays_of, counts, integer, of_array, upload
 from ._core import Array
-from ._dtypes import default_float, default_int, is_float, is_integer
+from ._dtypes import default_float, int64, is_float, is_integer
 from ._info import _device
 from ._types import AnyArray, DeviceLike, Number, Shape
 
@@ -62,8 +62,8 @@ def asarray(
     ----------
     obj : Array, number, nested sequence, or what NumPy or Python's buffer protocol can read
     dtype : dtype, optional
-        The type of ``obj`` by default. Python's numbers, and sequences of int64 or float64, become int64 or float64, or
-        32 bits wide on a device without those. Other elements of a sequence keep their type.
+        The type of ``obj`` by default. Python's integers become int64. Python's floats, and sequences of float64, become
+        float64, or float32 on a device without it. Other elements of a sequence keep their type.
     device : Device or str, optional
     copy : bool, optional
         ``False`` raises ``ValueError`` if elements must be copied.
@@ -116,12 +116,6 @@ def _of_integers(obj, array, dtype):
 
 def _of_numbers(array, device):
     """Elements of NumPy's default types as those of the device's. Other types come from elements that have one."""
-    if array.dtype == np.int64:
-        dtype = default_int(device)
-        info = np.iinfo(dtype)
-        if array.size and (array.min() < info.min or array.max() > info.max):
-            raise OverflowError(f"a number is out of range for {dtype}, the default type of {device!r}: name a dtype")
-        return array.astype(dtype)
     if array.dtype.kind == "O" and array.size and all(isinstance(each, int) for each in array.flat):
         raise OverflowError("an integer is outside of every type: make it a float")
     return array.astype(default_float(device)) if array.dtype == np.float64 else array
@@ -172,7 +166,7 @@ def full(
         if isinstance(fill_value, bool):
             dtype = np.dtype("bool")
         else:
-            dtype = default_int(device) if isinstance(fill_value, int) else default_float(device)
+            dtype = int64 if isinstance(fill_value, int) else default_float(device)
     return _core.full(counts(shape, "a shape"), fill_value, dtype, device)
 
 
@@ -270,14 +264,16 @@ def arange(
     bounds = (0, start, step) if stop is None else (start, stop, step)
     try:
         start, stop, step = map(operator.index, bounds)
-        default = default_int
+        is_counting = True
     except TypeError:
         start, stop, step = bounds
-        default = default_float
+        is_counting = False
     if step == 0:
         raise ValueError("arange with a step of 0: a step is other than 0")
-    dtype = np.dtype(default(device) if dtype is None else dtype)
-    if default is default_int and is_integer(dtype):
+    if dtype is None:
+        dtype = int64 if is_counting else default_float(device)
+    dtype = np.dtype(dtype)
+    if is_counting and is_integer(dtype):
         # NumPy counts by a quotient of floats, which is exact for a multiple of the step.
         numbers = np.arange(start, start + max(-((start - stop) // step), 0) * step, step, dtype=dtype)
     else:

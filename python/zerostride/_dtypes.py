@@ -54,12 +54,8 @@ def limits(dtype):
     return (0, 1) if dtype == bool else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
 
 
-def default_int(device=None):
-    return (device or _core.Device())._defaults()[0]
-
-
 def default_float(device=None):
-    return (device or _core.Device())._defaults()[1]
+    return (device or _core.Device())._default_float()
 
 
 def _dtype(x):

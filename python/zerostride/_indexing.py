@@ -11,7 +11,7 @@ from . import _core
 from ._arguments import upload
 from ._core import Array
 from ._creation import on_host
-from ._dtypes import default_int
+from ._dtypes import int64
 
 
 def _plain(parts):
@@ -50,7 +50,7 @@ def _index(indices, length, axis, device):
     if indices.dtype.kind not in "iu":
         raise IndexError(f"an index of axis {axis} is of {indices.dtype}: indices are integers or truth values")
     must_be_inside(indices, length, axis)
-    return upload(indices.astype(np.int32 if length < 1 << 31 else default_int(device)), device)
+    return upload(indices.astype(np.int32 if length < 1 << 31 else int64), device)
 
 
 def _parts(key):

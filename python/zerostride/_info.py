@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._core import Device
-from ._dtypes import KINDS, isdtype
+from ._dtypes import KINDS, int64, isdtype
 from ._types import DeviceLike
 
 __all__ = ["Device", "__array_namespace_info__", "devices"]
@@ -53,7 +53,7 @@ class Info:
         return Device()
 
     def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, np.dtype | None]:
-        """The types of numbers without ``dtype``: 64 bits wide if the device has those types, else 32.
+        """The types of numbers without ``dtype``: int64, and float64 if the device computes with it, else float32.
 
         Parameters
         ----------
@@ -63,8 +63,8 @@ class Info:
         -------
         dict
         """
-        integer, real = _device(device)._defaults()
-        return {"real floating": real, "complex floating": None, "integral": integer, "indexing": integer}
+        real = _device(device)._default_float()
+        return {"real floating": real, "complex floating": None, "integral": int64, "indexing": int64}
 
     def dtypes(self, *, device: DeviceLike = None, kind: str | tuple[str, ...] | None = None) -> dict[str, np.dtype]:
         """The element types of a device.

@@ -14,7 +14,7 @@ import zerostride as zs
 from ._arguments import along, axis_of
 from ._core import Array
 from ._creation import beside, on_host
-from ._dtypes import default_float, default_int, is_float, is_integer, limits, must_cast
+from ._dtypes import default_float, int64, is_float, is_integer, limits, must_cast
 from ._indexing import must_be_inside
 from ._signatures import called
 from ._out import delivered
@@ -246,16 +246,16 @@ def _take(a, indices, axis=None, out=None, mode="raise"):
         if isinstance(indices, Array):
             must_be_inside(indices, a.shape[axis], axis)
     elif indices.size and is_integer(indices.dtype):
-        indices = _led_inside(indices, a.shape[axis], mode, a.device)
+        indices = _led_inside(indices, a.shape[axis], mode)
     return delivered(zs._indexing.take_at(a, indices, axis), out)
 
 
-def _led_inside(indices, length, mode, device):
+def _led_inside(indices, length, mode):
     """Indices led into the range of an axis, by the modes "clip" and "wrap"."""
     if not length:
         raise IndexError("an axis of length 0 has no elements to take")
     if limits(indices.dtype)[1] < length:
-        indices = indices.astype(default_int(device))
+        indices = indices.astype(int64)
     return np.clip(indices, 0, length - 1) if mode == "clip" else indices % length
 
 

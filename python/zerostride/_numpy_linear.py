@@ -10,7 +10,7 @@ from zerostride import linalg
 
 from ._arguments import axes_of
 from ._core import Array
-from ._dtypes import default_int, must_cast
+from ._dtypes import int64, must_cast
 from ._linear import _product
 from ._numpy import FUNCTIONS, _implements, _ours, _with_arrays
 from ._solvers import EighResult, QRResult, SlogdetResult, SVDResult, solved
@@ -168,6 +168,6 @@ FUNCTIONS.update({np.linalg.lstsq: _solver("lstsq", count=2), np.linalg.solve: _
 @_implements(np.linalg.matrix_rank)
 def _matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     if A.ndim < 2:
-        return zs.astype(zs.any(A != 0), default_int(A.device))
+        return zs.astype(zs.any(A != 0), int64)
     found = solved(lambda x: np.linalg.matrix_rank(x, tol, hermitian, rtol=rtol), "numpy.linalg.matrix_rank", A)
-    return zs.astype(found, default_int(A.device))
+    return zs.astype(found, int64)

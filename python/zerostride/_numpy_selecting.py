@@ -8,7 +8,7 @@ from . import _core
 from ._arguments import along, upload
 from ._core import Array
 from ._creation import on_host
-from ._dtypes import default_float, default_int, is_float, is_integer, limits
+from ._dtypes import default_float, int64, is_float, is_integer, limits
 from ._indexing import write
 from ._numpy import FUNCTIONS, _implements, _ours, _take, _take_along_axis
 
@@ -22,7 +22,7 @@ def _ends(x):
 def _counted(x, bins, weights, device):
     """The count of each of the integers below `bins`, or the sums of their weights."""
     if weights is None:
-        return _core.cast(_core.bincount(x, bins), default_int(device))
+        return _core.cast(_core.bincount(x, bins), int64)
     weights = weights if is_float(weights.dtype) else _core.cast(weights, default_float(device))
     return _core.segment("segment_sum", weights, x, bins, False)
 
@@ -79,7 +79,7 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
     if weights is not None and not is_float(weights.dtype):
         counts = _core.cast(counts, weights.dtype)
     real = default_float(a.device)
-    shown = edges if a.device.supports(edges.dtype) else edges.astype(real if is_float(edges.dtype) else default_int(a.device))
+    shown = edges if a.device.supports(edges.dtype) else edges.astype(real)
     if density:
         counts = _core.cast(counts, real)
         counts = counts / upload(np.diff(edges).astype(real), a.device) / _core.reduce("sum", counts)

@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import along, axis_of, counts
 from ._core import Array
 from ._creation import beside
-from ._dtypes import default_float, default_int, is_float, is_integer, limits, must_cast
+from ._dtypes import default_float, int64, is_float, is_integer, limits, must_cast
 from ._indexing import take_at
 from ._manipulation import part
 from ._numpy import CREATION, FUNCTIONS, _dtype, _implements, _led_inside, _must_be_mode, _ours
@@ -289,22 +289,22 @@ def _extract(condition, arr):
 
 @_implements(np.unravel_index)
 def _unravel_index(indices, shape, order="C"):
-    lengths, forwards = _counting(shape, order, indices.device)
+    lengths, forwards = _counting(shape, order)
     _must_be_below(indices, math.prod(lengths), "unravel_index")
-    indices, found = zs.astype(indices, default_int(indices.device)), []
+    indices, found = zs.astype(indices, int64), []
     for length in reversed(lengths):
         found.append(indices % length)
         indices = indices // length
     return tuple(found if forwards else reversed(found))
 
 
-def _counting(shape, order, device):
+def _counting(shape, order):
     """The lengths of axes, the one that counts fastest last, and whether that is the first axis."""
     if order not in ("C", "F"):
         raise ValueError(f"{order!r} for the order of indices: it is 'C' or 'F'")
     lengths = counts(shape, "a shape")
-    if math.prod(lengths) > limits(default_int(device))[1]:
-        raise ValueError(f"indices of {lengths}: {default_int(device)}, the integer type of {device.name}, cannot count its elements")
+    if math.prod(lengths) > limits(int64)[1]:
+        raise ValueError(f"indices of {lengths}: int64 cannot count its elements")
     return lengths[:: -1 if order == "F" else 1], order == "F"
 
 
@@ -319,8 +319,7 @@ def _must_be_below(indices, length, what):
 @_implements(np.ravel_multi_index)
 def _ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     multi_index = _ours(multi_index)
-    device = multi_index[0].device
-    lengths, backwards = _counting(dims, order, device)
+    lengths, backwards = _counting(dims, order)
     modes = [mode] * len(lengths) if isinstance(mode, str) else list(mode)
     if not len(multi_index) == len(modes) == len(lengths):
         raise ValueError(f"{len(multi_index)} indices and {len(modes)} modes for {len(lengths)} lengths: an axis has one of each")
@@ -329,8 +328,8 @@ def _ravel_multi_index(multi_index, dims, mode="raise", order="C"):
         _must_be_mode(how, "ravel_multi_index")
         if how == "raise":
             _must_be_below(index, length, "ravel_multi_index")
-        index = zs.astype(index, default_int(device))
-        found = found * length + (index if how == "raise" else _led_inside(index, length, how, device))
+        index = zs.astype(index, int64)
+        found = found * length + (index if how == "raise" else _led_inside(index, length, how))
     return found
 
 

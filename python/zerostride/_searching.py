@@ -15,7 +15,7 @@ from . import _core
 from ._arguments import arrays_of, axis_of, of_array
 from ._core import Array
 from ._creation import asarray, beside
-from ._dtypes import default_float, default_int, is_float, limits
+from ._dtypes import default_float, int64, is_float, limits
 from ._indexing import take_along, take_at
 from ._statistics import axes
 from ._types import AnyArray, Operand
@@ -28,7 +28,7 @@ __all__ = [
 
 def _extreme(name, x, axis, keepdims):
     found = _core.reduce(name, x, axes(x, axis, name), keepdims)
-    return _core.cast(found, default_int(x.device))
+    return _core.cast(found, int64)
 
 
 @of_array
@@ -109,13 +109,13 @@ def nonzero(x: AnyArray, /) -> tuple[Array, ...]:
     """
     if x.ndim == 0:
         raise ValueError("nonzero of an array without axes: it takes at least one")
-    found = _indices(_core.nonzero(x), x)
+    found = _indices(_core.nonzero(x))
     return tuple(found[axis] for axis in range(x.ndim))
 
 
-def _indices(found, like):
+def _indices(found):
     """Indices in the default integer type."""
-    return _core.cast(found, default_int(like.device))
+    return _core.cast(found, int64)
 
 
 def _number(value, x):
@@ -166,7 +166,7 @@ def searchsorted(
     if side not in ("left", "right"):
         raise ValueError(f"{side!r} for the side of searchsorted: it is 'left' or 'right'")
     x1 = x1 if sorter is None else take_at(x1, sorter, 0)
-    return _indices(_core.searchsorted(*_alike(x1, x2), side == "right"), x1)
+    return _indices(_core.searchsorted(*_alike(x1, x2), side == "right"))
 
 
 @of_array
@@ -249,7 +249,7 @@ def argsort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable:
     -------
     Array
     """
-    return _indices(_core.argsort(x, axis_of(axis, x.ndim, "argsort"), descending), x)
+    return _indices(_core.argsort(x, axis_of(axis, x.ndim, "argsort"), descending))
 
 
 def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Array:
@@ -329,17 +329,17 @@ class Unique:
 
     def indices(self):
         """The index of the first occurrence of each distinct element."""
-        return _indices(take_at(self.order, self.first, 0), self.x)
+        return _indices(take_at(self.order, self.first, 0))
 
     def inverse(self):
         """The index of the distinct element that each element is."""
         number = _core.reduce("cumsum", _core.cast(self.are_new, "uint32"), [0]) - 1
         of_each = take_at(number, _core.argsort(self.order, 0, False), 0)
-        return _indices(of_each if self.axis is not None else _core.reshape(of_each, self.x.shape), self.x)
+        return _indices(of_each if self.axis is not None else _core.reshape(of_each, self.x.shape))
 
     def counts(self):
         """The number of occurrences of each distinct element."""
-        return _indices(_core.concat([self.first[1:], self._constant(self.length, "uint32")], 0) - self.first, self.x)
+        return _indices(_core.concat([self.first[1:], self._constant(self.length, "uint32")], 0) - self.first)
 
 
 @of_array

@@ -14,7 +14,7 @@ from . import _core
 from ._arguments import arrays_of, of_array, upload
 from ._core import Array
 from ._creation import on_host
-from ._dtypes import default_float, default_int, is_float, result_type
+from ._dtypes import default_float, is_float, result_type
 from ._types import AnyArray, Number
 
 __all__ = [
@@ -37,8 +37,7 @@ def solved(theirs, what, *arrays, **options):
         array = np.asarray(array)
         if array.dtype.kind == "c":
             raise TypeError(f"{what} has complex results, which no device has: pass numpy.asarray of the array")
-        # Counts are of a type that the device has.
-        ours = upload(array if device.supports(array.dtype) else array.astype(default_int(device)), device)
+        ours = upload(array, device)
         return _core.cast(ours, dtype) if array.dtype == within and within != dtype else ours
 
     return tuple(map(back, found)) if isinstance(found, tuple) else back(found)

@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import P, R, along, axes_of, axis_of, integer, of_array
 from ._core import Array
 from ._creation import beside, ones, zeros
-from ._dtypes import default_float, default_int, is_float, is_integer, result_type
+from ._dtypes import default_float, int64, is_float, is_integer, result_type, uint64
 from ._manipulation import broadcast_to, concat
 from ._out import delivered
 from ._types import AnyArray, Axes, Operand
@@ -45,15 +45,12 @@ def axes(x, axis, what):
 
 
 def accumulating(x, dtype):
-    """The type of a sum: that of the elements, but integers are at least as wide as the default integer type."""
+    """The type of a sum: that of the elements, but integers are as wide as the default integer type."""
     if dtype is not None:
         return dtype
     if not is_integer(x.dtype) and x.dtype.kind != "b":
         return x.dtype
-    wide = default_int(x.device)
-    if x.dtype.kind == "u":
-        wide = np.dtype(f"uint{8 * wide.itemsize}")
-    return x.dtype if x.dtype.itemsize > wide.itemsize else wide
+    return uint64 if x.dtype.kind == "u" else int64
 
 
 def _as(x, dtype):
@@ -65,8 +62,7 @@ def _floats(x):
 
 
 _DTYPE = """dtype : dtype, optional
-    The type of the result. By default, it is that of ``x``, but integers are at least as wide as the default integer
-    type.
+    The type of the result. By default, it is that of ``x``, but integers are as wide as the default integer type.
 """
 
 
@@ -171,7 +167,7 @@ def any(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, out: Array
 @_documented("The number of elements other than 0.")
 def count_nonzero(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     counts = _core.reduce("count_nonzero", x, axes(x, axis, "count_nonzero"), keepdims)
-    return _core.cast(counts, default_int(x.device))
+    return _core.cast(counts, int64)
 
 
 @_documented("The logarithm of the sum of exponentials, without intermediate overflow.")

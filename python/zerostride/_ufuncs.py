@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import axes_of
 from ._core import Array
 from ._creation import beside
-from ._dtypes import default_float, default_int, is_float
+from ._dtypes import default_float, is_float
 from ._nan import AVERAGES, averaged
 from ._out import delivered, must_fit, written
 from ._segments import at, reduceat
@@ -198,14 +198,13 @@ def _computed(ufunc, inputs, out, *, where=True, dtype=None, signature=None, cas
 def _typed(x, dtype, device, is_found):
     """An operand of a type that the call names, or that NumPy found.
 
-    Of the types that it found, an integer beside integers stays a number, because a comparison takes any. A type that the
-    device lacks becomes its default type.
+    Of the types that it found, an integer beside integers stays a number, because a comparison takes any. float64 is float32
+    on a device that lacks it.
     """
     if is_found and type(x) is int and dtype.kind in "iu":
         return x
     if is_found and not device.supports(dtype):
-        default = default_float(device) if is_float(dtype) else default_int(device)
-        dtype = default if is_float(dtype) or np.can_cast(getattr(x, "dtype", bool), default) else dtype
+        dtype = default_float(device)
     # NumPy converts numbers, and raises for those that a type does not hold.
     return zs.asarray(x if isinstance(x, Array) else np.asarray(x, dtype), dtype=dtype, device=device)
 

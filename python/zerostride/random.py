@@ -16,7 +16,7 @@ import numpy as np
 
 from ._arguments import upload
 from ._creation import _device, converted
-from ._dtypes import default_float, default_int
+from ._dtypes import default_float
 from ._types import DeviceLike
 
 __all__ = ["Generator", "PCG64", "RandomState", "default_rng"]
@@ -43,11 +43,9 @@ class _Drawing:
         if not isinstance(found, np.ndarray):
             return found
         device = _device(self._device)
-        # Default types follow the device, as in the namespace.
+        # The default type of floats follows the device, as in the namespace.
         if found.dtype == np.float64 and "dtype" not in options:
             found = converted(found, default_float(device))
-        elif found.dtype == np.int64 and "dtype" not in options:
-            found = converted(found, default_int(device))
         return upload(found, device)
 
 

@@ -78,14 +78,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
 #if two_levels
     let q1 = join(q2, p2);
 #endif
-    let b0_first = select(join(q1, s1), identity, {is_first});
+    let b0_first = {select}(join(q1, s1), identity, {is_first});
 #if two_levels
-    let b1_first = select(join(q2, s2), identity, {is_first});
+    let b1_first = {select}(join(q2, s2), identity, {is_first});
 #endif
 #if three_levels
-    let b2_first = select(join(q3, s3), identity, {is_first});
+    let b2_first = {select}(join(q3, s3), identity, {is_first});
 #endif
-    let b{levels}_first = select(sum, identity, {is_first});
+    let b{levels}_first = {select}(sum, identity, {is_first});
 #else
 #if !lasts
     let b0_first = identity;

@@ -390,8 +390,8 @@ impl Device {
         self.backend()?.synchronize_async().await
     }
 
-    /// Whether the device computes with elements of a type. The CPU path has all types. Adapters need `SHADER_INT64`
-    /// for `i64` and `u64`, and `SHADER_F64` as well for `f64`.
+    /// Whether the device computes with elements of a type. The CPU path has all types. Adapters need `SHADER_F64`
+    /// and `SHADER_INT64` for `f64`, whose elements others move, compare and cast.
     ///
     /// # Errors
     /// When it does not: the message names the missing feature.

@@ -75,7 +75,11 @@ impl Backend for Gpu {
     }
 
     fn supports(&self, dtype: DType) -> Result<()> {
-        self.parts.connection.supports(dtype)
+        self.parts.connection.supports(dtype)?;
+        match dtype == DType::F64 && self.adapter.faults.doubles {
+            true => Err(self.lacks_f64("arithmetic")),
+            false => Ok(()),
+        }
     }
 
     fn most_read(&self) -> usize {

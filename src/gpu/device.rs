@@ -17,7 +17,7 @@ use super::recorder::Recorder;
 use super::session::Session;
 use super::transfer::{self, Source, Transfer};
 use crate::dtype::DType;
-use crate::error::{ErrorKind, Result, bail};
+use crate::error::{Error, ErrorKind, Result, bail};
 use crate::ir::{Body, Math, Plans, Program, Step, Storage};
 use crate::lower::Cuts;
 use crate::plan::{self, Binding, Faults, Form, Kernel, MOST_ELEMENTS, Plan};
@@ -70,7 +70,7 @@ fn writes_all(plan: &Plan, results: &[Bound<'_>]) -> bool {
 fn lacking(connection: &Connection) -> Faults {
     Faults {
         half_rounding: !connection.has(wgpu::Features::SHADER_F16),
-        products: !connection.has(wgpu::Features::SHADER_INT64),
+        longs: !connection.has(wgpu::Features::SHADER_INT64),
         fma: !drivers::has_fma(&connection.device.adapter_info()),
         splits: !drivers::keeps_fma(&connection.device.adapter_info()),
         doubles: connection.supports(DType::F64).is_err(),
@@ -152,10 +152,12 @@ impl Gpu {
         (self.parts.connection.device.clone(), self.parts.connection.queue.clone())
     }
 
-    /// Whether the adapter computes with every type of a program.
+    /// Whether the adapter computes what a program does. One without f64 moves its elements.
     pub(super) fn supports(&self, program: &Program) -> Result<()> {
         let connection = &self.parts.connection;
-        program.inputs.iter().try_for_each(|input| connection.supports(input.dtype))?;
+        if let Some(what) = program.adds(DType::F64).filter(|_| self.adapter.faults.doubles) {
+            return Err(self.lacks_f64(what));
+        }
         let (turns, most) = (program.turns(), connection.driver.turns);
         if turns > most {
             bail!(
@@ -179,7 +181,17 @@ impl Gpu {
             Some(Body::Loop(own)) => own.steps.iter().try_for_each(|step| self.supports_step(step))?,
             _ => {}
         }
-        self.parts.connection.supports(step.result)
+        match self.adapter.faults.doubles && step.computes_f64() {
+            true => Err(self.lacks_f64(step.name())),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn lacks_f64(&self, what: &str) -> Error {
+        let name = self.parts.connection.name();
+        let remedy = "cast to f32, or compute on Device::cpu()";
+        let text = format!("{what} of f64 needs the feature SHADER_F64, which {name} lacks: {remedy}");
+        Error::new(ErrorKind::Limit, text)
     }
 
     /// A buffer of `size` bytes, `held` of them for elements, from the pool or new.
@@ -246,7 +258,6 @@ impl Gpu {
 
     /// A storage of `bytes` packed elements.
     pub(super) fn upload(self: &Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
-        self.parts.connection.supports(dtype)?;
         let storage = self.storage(bytes.len(), dtype)?;
         self.fill(&storage, 0, bytes, &mut false)?;
         Ok(storage)

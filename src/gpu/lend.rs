@@ -59,7 +59,6 @@ impl Gpu {
         shape: Shape,
         strides: &[isize],
     ) -> Result<(Storage, Layout)> {
-        self.parts.connection.supports(dtype)?;
         let size = dtype.size() as u64;
         if !raw.usage().contains(wgpu::BufferUsages::STORAGE) {
             bail!(

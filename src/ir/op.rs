@@ -17,8 +17,9 @@
 //! A `float` form is arithmetic, which compilers of drivers rewrite as if it were algebra. In a WGSL form `{a}`, `{b}`,
 //! `{c}` are the operands, `{D}` is the element type, `{T}` the type that computes (narrow integers compute in 32 bits
 //! and are cut back afterwards, f16 and bf16 in f32), and `{W}` the width of the elements in bits. Each form works on
-//! four lanes at once. Functions that WGSL lacks, or that drivers get wrong, are in `shaders/prelude`. The CPU form is
-//! a closure over one element of the type that computes; `math` is the CPU path's module.
+//! four lanes at once. For integers of 64 bits an operator, `min` and `max` are functions (`wgsl/types.rs`), as adapters may
+//! lack the types. Functions that WGSL lacks, or that drivers get wrong, are in `shaders/prelude`. The CPU form is a closure
+//! over one element of the type that computes; `math` is the CPU path's module.
 
 use crate::dtype::{DType, Kind};
 

@@ -93,6 +93,24 @@ impl Program {
         }
     }
 
+    /// The name of an operation along axes that adds elements of a type.
+    pub(crate) fn adds(&self, dtype: DType) -> Option<&'static str> {
+        let is_sum = |op: ReduceOp, value: Value| op.is_ordered(dtype) && self.dtype_of(value) == dtype;
+        let of_any = || self.results.iter().any(|&value| self.dtype_of(value) == dtype);
+        match &self.kind {
+            ProgramKind::RowFused(own) => {
+                own.reductions.iter().find(|own| is_sum(own.op, own.value)).map(|own| own.op.name())
+            }
+            ProgramKind::Axis(AxisOp::Reduce(own), _) => {
+                self.results.iter().any(|&value| is_sum(own.op, value)).then(|| own.op.name())
+            }
+            ProgramKind::Axis(AxisOp::Scan(own), _) => of_any().then(|| own.op.name()),
+            ProgramKind::Axis(AxisOp::Contract(_), _) => of_any().then_some("a product"),
+            ProgramKind::Axis(AxisOp::Segments(_), _) => of_any().then_some("a reduction by key"),
+            _ => None,
+        }
+    }
+
     /// A program that copies one input.
     pub(crate) fn copy(input: Input) -> Program {
         let (shape, dtype) = (input.layout.shape().clone(), input.dtype);

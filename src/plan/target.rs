@@ -43,9 +43,9 @@ faults! {
     halves,
     /// There is no f16, or conversions to it are not rounded to the nearest.
     half_rounding,
-    /// There are no 64-bit integers. With them the high word of a product of u32 is one multiplication. RDNA2's compiler:
-    /// a batch and a channel added take 45 cycles a wave with them, 48 without.
-    products,
+    /// There are no 64-bit integers, so i64 and u64 are pairs of words. With them the high word of a product of u32 is one
+    /// multiplication. RDNA2's compiler: a batch and a channel added take 45 cycles a wave with them, 48 without.
+    longs,
     /// `fma` rounds its product.
     fma,
     /// `fma` is several instructions, or the driver's compiler may take it apart.

@@ -2,7 +2,7 @@
 
 use super::fences::Fences;
 use super::text::line;
-use super::types::{cast, compute, lanes, narrow, rounded};
+use super::types::{cast, compute, lanes, narrow, rounded, select, spelled};
 use super::{gather, workarounds};
 use crate::ir::{Body, Loop, Op, Step, Value, needed, numbered};
 use crate::plan::Kernel;
@@ -52,7 +52,7 @@ impl<'a> Bodies<'a> {
 
     /// The function of the products that random numbers are made of.
     fn products(&self) -> &'static str {
-        let has_wide = !self.kernel.faults.products;
+        let has_wide = !self.kernel.faults.longs;
         if has_wide { "wide" } else { "narrow" }
     }
 
@@ -76,7 +76,7 @@ impl<'a> Bodies<'a> {
                 format!("repeat{number}({})", args())
             }
             (Some(Body::State(state)), _) => format!("{}.s{state}", arg(0)),
-            (None, Op::Select) => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
+            (None, Op::Select) => select(step.result, &arg(2), &arg(1), &arg(0)),
             (None, Op::Cast) => cast(step.dtype, step.result, &arg(0)),
             (None, Op::Random) => format!("random_bits_{}({})", self.products(), args()),
             (None, Op::Unit) => format!("unit_f32({})", arg(0)),
@@ -85,7 +85,7 @@ impl<'a> Bodies<'a> {
             _ => {
                 let form = workarounds::form(self.kernel, step);
                 let width = format!("{}u", step.dtype.size() * 8);
-                let mut value = form
+                let mut value = spelled(step.dtype, form)
                     .replace("{T}", compute(step.dtype))
                     .replace("{D}", step.dtype.name())
                     .replace("{W}", &width);
@@ -159,7 +159,10 @@ impl<'a> Bodies<'a> {
         for (i, &next) in changed() {
             let next = name(next);
             match own.goes_on {
-                Some(_) => line!(text, "        let n{i} = select(s{i}, {next}, open);"),
+                Some(_) => {
+                    let chosen = select(own.args[i as usize], &format!("s{i}"), &next, "open");
+                    line!(text, "        let n{i} = {chosen};");
+                }
                 None => line!(text, "        let n{i} = {next};"),
             }
         }

@@ -3,7 +3,7 @@
 
 use super::emitter::Emitter;
 use super::text::line;
-use super::types::{compute, constant, lanes};
+use super::types::{compute, constant, is_long, lanes, select, spelled, turned};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::ReduceOp;
@@ -28,7 +28,7 @@ pub(super) struct Part {
 /// A reduced vector: a value, or an index.
 struct Component {
     name: String,
-    vector: String,
+    dtype: DType,
     identity: String,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn place(tile: &Tile, first: &str, (k, i): (u32, u32)) -> String {
 }
 
 /// The index that stands for none.
-const NONE: &str = "vec4<u32>(0xffffffffu)";
+pub(super) const NONE: &str = "vec4<u32>(0xffffffffu)";
 
 impl Part {
     /// The type of ranks, which order floats as integers: one instruction compares integers, and no adapter flushes
@@ -56,6 +56,11 @@ impl Part {
             }
             _ => None,
         }
+    }
+
+    /// The type of reduced values.
+    pub(super) fn reduced(&self) -> DType {
+        self.ranks().unwrap_or(self.element)
     }
 
     pub(super) fn gives_index(&self) -> bool {
@@ -87,7 +92,7 @@ impl Part {
 
     /// The table's form for two values: one of them, or whether the second wins.
     fn form(&self, a: &str, b: &str) -> Result<String> {
-        form(self.op, self.ranks().unwrap_or(self.element), compute(self.element), a, b)
+        form(self.op, self.reduced(), a, b)
     }
 }
 
@@ -98,9 +103,11 @@ pub(super) fn given(op: ReduceOp, name: &str, value: String) -> String {
 }
 
 /// The text of a reduction of two values.
-pub(super) fn form(op: ReduceOp, dtype: DType, name: &str, a: &str, b: &str) -> Result<String> {
+pub(super) fn form(op: ReduceOp, dtype: DType, a: &str, b: &str) -> Result<String> {
     match op.form(dtype) {
-        Some(form) => Ok(form.wgsl.replace("{T}", name).replace("{a}", a).replace("{b}", b)),
+        Some(form) => {
+            Ok(spelled(dtype, form.wgsl).replace("{T}", compute(dtype)).replace("{a}", a).replace("{b}", b))
+        }
         None => bail!(Kernel, "{} takes no {dtype}", op.name()),
     }
 }
@@ -122,11 +129,10 @@ impl Values {
     fn components(&self) -> Vec<Component> {
         let mut all: Vec<Component> = Vec::new();
         for (i, part) in self.parts.iter().enumerate() {
-            let vector = lanes(part.ranks().unwrap_or(part.element));
-            all.push(Component { name: format!("v{i}"), vector, identity: part.identity() });
+            all.push(Component { name: format!("v{i}"), dtype: part.reduced(), identity: part.identity() });
             if part.gives_index() {
-                let (name, vector) = (format!("at{i}"), "vec4<u32>".into());
-                all.push(Component { name, vector, identity: NONE.into() });
+                let name = format!("at{i}");
+                all.push(Component { name, dtype: DType::U32, identity: NONE.into() });
             }
         }
         all
@@ -164,8 +170,8 @@ impl Emitter<'_> {
     /// The type of all values, and the functions that combine two.
     pub(super) fn values(&mut self, values: &Values) -> Result<()> {
         line!(self.text, "struct {} {{", values.name());
-        for Component { name, vector, .. } in values.components() {
-            line!(self.text, "    {name}: {vector},");
+        for Component { name, dtype, .. } in values.components() {
+            line!(self.text, "    {name}: {},", lanes(dtype));
         }
         line!(self.text, "}}\n");
         let (all, suffix) = (values.name(), &values.suffix);
@@ -175,7 +181,14 @@ impl Emitter<'_> {
             self.chosen(values, |i| format!("(a.at{i} == {NONE})"))?;
         }
         line!(self.text, "fn combine{suffix}(a: {all}, b: {all}) -> {all} {{");
-        self.chosen(values, |i| format!("((a.v{i} == b.v{i}) & (b.at{i} < a.at{i}))"))
+        self.chosen(values, |i| {
+            let (dtype, equal) = (values.parts[i].reduced(), format!("a.v{i} == b.v{i}"));
+            let equal = match is_long(dtype) {
+                true => spelled(dtype, &equal).replace("{T}", compute(dtype)),
+                false => format!("({equal})"),
+            };
+            format!("({equal} & (b.at{i} < a.at{i}))")
+        })
     }
 
     /// The body of such a function. For a value with an index, `b` is taken if it wins, or otherwise as `takes` says.
@@ -185,7 +198,10 @@ impl Emitter<'_> {
             let own = part.form(&format!("a.v{i}"), &format!("b.v{i}"))?;
             if part.gives_index() {
                 line!(self.text, "    let takes{i} = ({own}) | {};", takes(i));
-                parts.extend(["v", "at"].map(|name| format!("select(a.{name}{i}, b.{name}{i}, takes{i})")));
+                let both = [("v", part.reduced()), ("at", DType::U32)];
+                parts.extend(both.map(|(name, dtype)| {
+                    select(dtype, &format!("a.{name}{i}"), &format!("b.{name}{i}"), &format!("takes{i}"))
+                }));
                 continue;
             }
             // A fence: nothing may reorder the sums, or contract a product into one. Forms of total mode have it inside.
@@ -290,9 +306,10 @@ impl Emitter<'_> {
 
     /// Combines the four lanes of `v` to one value, which each lane then has.
     pub(super) fn across_lanes(&mut self, values: &Values, v: &str) {
-        for turned in ["zwxy", "yxwz"] {
-            let other = values.components().into_iter().map(|own| format!("{v}.{}.{turned}", own.name));
-            line!(self.text, "    {v} = {};", values.combined(v, &values.of(other)));
+        for order in ["zwxy", "yxwz"] {
+            let turn = |own: Component| turned(own.dtype, &format!("{v}.{}", own.name), order);
+            let other = values.of(values.components().into_iter().map(turn));
+            line!(self.text, "    {v} = {};", values.combined(v, &other));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::emitter::Emitter;
 use super::fences;
 use super::template::Filling;
 use super::text::line;
-use super::types::{compute, encode, lanes, narrow, pack};
+use super::types::{compute, encode, is_long, lanes, narrow, pack, select_all, spelled, splat};
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::ir::{CHUNK, Math, Value, needed};
@@ -73,8 +73,8 @@ impl Emitter<'_> {
             .with("depth", Contract::DEPTH)
             .with("turns", TURNS)
             .with("batch", Emitter::batch(contract, ""))
-            .with_lines("loads", Self::shared_loads(contract, &vector))
-            .with_lines("products", Self::products(contract, &vector, &named))
+            .with_lines("loads", Self::shared_loads(contract, element))
+            .with_lines("products", Self::products(contract, element, &named))
             .with("vector", vector)
             .fill(self.text, include_str!("../../shaders/kernels/product.wgsl"))
     }
@@ -127,6 +127,7 @@ impl Emitter<'_> {
     fn arithmetic(&mut self, contract: &Contract, element: DType) {
         let vector = lanes(element);
         let fused = match contract.fused {
+            Fused::Open if is_long(element) => format!("add_{0}(s, mul_{0}(a, b))", compute(element)),
             Fused::Open => "s + a * b".into(),
             Fused::Builtin => "fma(a, b, s)".into(),
             Fused::Exact if self.fence(element) == Fence::Fma => "fma(a * b, one, s)".into(),
@@ -135,7 +136,7 @@ impl Emitter<'_> {
             Fused::Integers => format!("fma_rounded_{}(a, b, s, false)", compute(element)),
         };
         let added = match self.fence(element) {
-            Fence::Off => "a + b".into(),
+            Fence::Off => spelled(element, "a + b").replace("{T}", compute(element)),
             Fence::Word => fences::fenced(element, "a + b", 0),
             Fence::Fma => "fma(a, one, b)".into(),
         };
@@ -233,7 +234,7 @@ impl Emitter<'_> {
     }
 
     /// The lines that add products of all rows to their sums: of an invocation's own loads, or of some in workgroup memory.
-    fn products(contract: &Contract, vector: &str, fence: &str) -> Vec<String> {
+    fn products(contract: &Contract, element: DType, fence: &str) -> Vec<String> {
         let (batch, mut lines) = (Emitter::batch(contract, ""), Vec::new());
         let fence = if contract.fused == Fused::Exact { fence } else { "" };
         let add = |row: u32, [a, b]: [&str; 2]| format!("sum{row}_0 = fused({a}, {b}, sum{row}_0{fence});");
@@ -249,7 +250,7 @@ impl Emitter<'_> {
             lines.push(format!("let a{turn} = shared0[{a}];"));
             lines.push(format!("let b{turn}_0 = shared1[{b}];"));
             for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
-                let factors = [&format!("{vector}(a{turn}.{c})"), &format!("b{turn}_0")];
+                let factors = [&splat(element, &format!("a{turn}.{c}")), &format!("b{turn}_0")];
                 lines.push(add(row, factors.map(String::as_str)));
             }
         }
@@ -267,9 +268,9 @@ impl Emitter<'_> {
     }
 
     /// The lines that load factors into workgroup memory.
-    fn shared_loads(contract: &Contract, vector: &str) -> Vec<String> {
+    fn shared_loads(contract: &Contract, element: DType) -> Vec<String> {
         let (batch, depth, [y, x]) = (Emitter::batch(contract, ""), Contract::DEPTH, contract.sides);
-        let mut lines = Vec::new();
+        let (vector, mut lines) = (lanes(element), Vec::new());
         for (i, side) in contract.sides.into_iter().enumerate() {
             for load in (0..side * depth).step_by((x * y) as usize) {
                 let (name, index) = (format!("{i}_{load}"), format!("(local + {load}u)"));
@@ -294,7 +295,10 @@ impl Emitter<'_> {
                     ),
                 };
                 let value = match contract.masked {
-                    true => format!("select({vector}(), {value}, at + k{name} < p.row)"),
+                    true => {
+                        let exists = format!("at + k{name} < p.row");
+                        select_all(element, &format!("{vector}()"), &value, &exists)
+                    }
                     false => value,
                 };
                 let place = Self::shared_at(contract, i, &format!("k{name}"), &format!("place{name}"));

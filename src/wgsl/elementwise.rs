@@ -3,7 +3,7 @@
 
 use super::emitter::Emitter;
 use super::text::{EACH, line, result};
-use super::types::{encode, join, lanes, pack, packed, unpack};
+use super::types::{encode, join, pack, packed, select, splat, two, unpack};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{Body, ByValue, Op, Step, Value, numbered};
@@ -135,12 +135,12 @@ impl Emitter<'_> {
                 line!(self.text, "    let exist{number} = {exist};");
             }
             for i in missing {
-                let (own, lanes) = (format!("e{number}_{i}"), lanes(self.code.value_type(step.args[i])));
+                let (own, dtype) = (format!("e{number}_{i}"), self.code.value_type(step.args[i]));
                 line!(self.text, "    let {own} = {};", args[i]);
                 let one = ["z", "y", "x"].iter().fold(format!("{own}.w"), |rest, c| {
                     format!("select({rest}, {own}.{c}, exist{number}.{c})")
                 });
-                args[i] = format!("select({lanes}({one}), {own}, exist{number})");
+                args[i] = select(dtype, &splat(dtype, &one), &own, &format!("exist{number}"));
             }
         }
         let text = self.bodies.expression(step, |i| args[i].clone(), &Value::input);
@@ -230,9 +230,10 @@ impl Emitter<'_> {
                 let base = self.base(Role::Out, vector, Some("id.x * 2u".into()));
                 line!(self.text, "    let {at} = {base};");
             }
-            line!(self.text, "    {result}[{at}] = {value}.xy;");
+            line!(self.text, "    {result}[{at}] = {};", two(dtype, &value, "xy"));
             let exists = format!("first + 2u < p.len{}", self.code.rank - 1);
-            line!(self.text, "    if ({exists}) {{ {result}[{at} + 1u] = {value}.zw; }}");
+            let next = two(dtype, &value, "zw");
+            line!(self.text, "    if ({exists}) {{ {result}[{at} + 1u] = {next}; }}");
             return;
         }
         if self.code.store != Store::Lanes {

@@ -51,7 +51,9 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
     // NVIDIA's instruction makes every NaN of f16 positive, and some have another NaN.
     let tells = kernel.math == Math::Total || kernel.code.steps.iter().any(Step::tells_sign);
     let halves = kernel.faults.halves || tells;
-    let functions = prelude::used_by(&main, Faults { halves, ..kernel.faults });
+    let arrays = kernel.stored.iter().chain(&kernel.bindings).map(array);
+    let uses = arrays.fold(main.clone(), |uses, own| uses + " " + &own);
+    let functions = prelude::used_by(&uses, Faults { halves, ..kernel.faults });
     let named: FxHashSet<&str> = [&functions, &main].into_iter().flat_map(|text| named(text)).collect();
     let mut fields = Vec::new();
     kernel.fields(|field| fields.push(field));

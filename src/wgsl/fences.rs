@@ -72,7 +72,12 @@ impl Fences {
     ) -> Fences {
         // A compiler may compute in the adapter's own f16, and reorder it.
         let by_type = !kernel.faults.half_rounding;
-        let types = ByValue::of(types, steps, |step, _| step.result);
+        // What f64 does as pairs of words is no arithmetic.
+        let seen = |dtype: DType| match dtype {
+            DType::F64 if kernel.faults.doubles => DType::U64,
+            dtype => dtype,
+        };
+        let types = ByValue::of(types.map(seen), steps, |step, _| seen(step.result));
         let lookups = numbered(steps).filter(|(_, step)| step.op == Op::Lookup).map(|(value, _)| value);
         let (made, lookups) = (types.map(|_, _| None), lookups.collect());
         let mut fences = Fences { types, made, loads, lookups, off: kernel.math == Math::Fast };
@@ -96,7 +101,7 @@ impl Fences {
             open[value] = !is_closed(step, of_first(&open), by_type);
             whole[value] = step.op == Op::Cast && (step.dtype.kind() != Kind::Float || of_first(&whole));
             let is_read = read[value] && open[value] || asked[value] && whole[value];
-            if is_read && step.result.kind() == Kind::Float {
+            if is_read && fences.types[value].kind() == Kind::Float {
                 fences.made[value] = Some(0);
                 (open[value], whole[value]) = (false, false);
             }

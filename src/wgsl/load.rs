@@ -4,7 +4,7 @@ use super::emitter::Emitter;
 use super::gather::{address, array_of, by_lanes, gather};
 use super::near::{every, taken};
 use super::text::{EACH, line, role};
-use super::types::{constant, decode, joined_part, lanes, packed, unpack};
+use super::types::{constant, decode, joined_part, packed, splat, turned, unpack};
 use crate::error::{Result, bail};
 use crate::ir::{Step, Value};
 use crate::plan::{Access, LANES, Operand, Origin, Role, Stride, Walk};
@@ -165,8 +165,8 @@ impl Emitter<'_> {
             (Access::Near { .. }, _) => self.near(dtype, operand.access),
             (Access::Shifted, _) => self.shifted(i, operand),
             (Access::Vector, _) => unpack(dtype, word(&self.vector(of, vector))),
-            (Access::Backward, _) => format!("{}.wzyx", unpack(dtype, word(&self.vector(of, vector)))),
-            (Access::Splat, None) => format!("{}({})", lanes(dtype), word(&self.base(of, vector, None))),
+            (Access::Backward, _) => turned(dtype, &unpack(dtype, word(&self.vector(of, vector))), "wzyx"),
+            (Access::Splat, None) => splat(dtype, &word(&self.base(of, vector, None))),
             (Access::Splat, Some((suffix, shift))) => {
                 line!(self.text, "    let {at} = {};", self.base(of, vector, None));
                 format!("vec4<u32>(part_{suffix}({}, {at}))", word(&format!("{at} >> {shift}u")))

@@ -3,7 +3,7 @@
 use super::emitter::Emitter;
 use super::gather::array_of;
 use super::text::line;
-use super::types::{raw_lanes, unpack};
+use super::types::{part, raw_lanes, select_all, unpack};
 use crate::dtype::DType;
 use crate::plan::{Access, LANES, Operand, Role, Stride};
 
@@ -11,11 +11,14 @@ use crate::plan::{Access, LANES, Operand, Role, Stride};
 /// line for a value named `half`, which is shifted by two elements or none, and the result.
 pub(super) fn taken(dtype: DType, [low, high]: [&str; 2], half: &str, rest: &str) -> [String; 2] {
     let lanes = raw_lanes(dtype);
+    let moved = |parts: [String; 2]| format!("{lanes}({})", parts.join(", "));
     let [one, two] = [1, 2].map(|bit| format!("({rest} & {bit}u) != 0u"));
     let last = format!("select({high}.x, {high}.z, {two})");
+    let by_two = moved([part(dtype, low, "zw"), part(dtype, high, "xy")]);
+    let by_one = moved([part(dtype, half, "yzw"), last]);
     [
-        format!("let {half} = select({low}, {lanes}({low}.zw, {high}.xy), {two});"),
-        format!("select({half}, {lanes}({half}.yzw, {last}), {one})"),
+        format!("let {half} = {};", select_all(dtype, low, &by_two, &two)),
+        select_all(dtype, half, &by_one, &one),
     ]
 }
 

@@ -8,37 +8,61 @@ use crate::plan::Faults;
 /// Files of the prelude.
 macro_rules! files {
     ($($name:literal)*) => {
-        &[$(include_str!(concat!("../../shaders/prelude/", $name, ".wgsl"))),*]
+        [$(include_str!(concat!("../../shaders/prelude/", $name, ".wgsl"))),*]
     };
 }
 
 /// Sources for one type, or for all types that they name.
-const OWN: &[&str] = files![
+const OWN: &[&str] = &files![
     "pack" "integer" "integer64" "cast"
     "f32/bits" "f32/exponential" "f32/trigonometry" "f32/power" "f32/error" "f32/gamma"
     "f32/flush" "f32/total" "f32/fma" "f32/fast"
-    "f64/bits" "f64/fma" "f64/exponential" "f64/trigonometry" "f64/power" "f64/error" "f64/gamma"
 ];
 
+/// Sources for f64, on adapters that have it.
+const DOUBLE: &[&str] =
+    &files!["f64/fma" "f64/exponential" "f64/trigonometry" "f64/power" "f64/error" "f64/gamma"];
+
 /// Sources for f32, and for f64 with f64 and u64 in place of f32 and u32.
-const SHARED: &[&str] = files![
+const SHARED: &[&str] = &files![
     "float" "remainder" "fma" "nearest" "exponential" "trigonometry" "power" "error" "gamma" "reduce" "total"
 ];
 
 /// Sources over words of 32 bits, read again with 64.
 const NARROW: &str = include_str!("../../shaders/prelude/random.wgsl");
 
+/// Elements of 64 bits, by builtins and in pairs of words: of any type, of either sign, and of one. Texts for u64 are read
+/// again with the others' names.
+const LONGS: [[[&str; 2]; 3]; 2] = [
+    [
+        files!["integer64/builtins_named" "integer64/named"],
+        files!["integer64/builtins_both" "integer64/both"],
+        files!["integer64/builtins" "f64/bits"],
+    ],
+    [
+        files!["integer64/pairs_named" "integer64/named"],
+        files!["integer64/pairs_both" "integer64/both"],
+        files!["integer64/pairs" "f64/pairs"],
+    ],
+];
+
 /// Functions by instructions that some adapters lack. They replace those of the same names.
 const BY_INSTRUCTIONS: &str = include_str!("../../shaders/prelude/instructions.wgsl");
 
-/// All of the prelude, one text after another.
-fn sources() -> &'static [String] {
-    static SOURCES: OnceLock<Vec<String>> = OnceLock::new();
-    SOURCES.get_or_init(|| {
-        let single = OWN.iter().chain(SHARED).map(|text| text.to_string());
-        let double = SHARED.iter().map(|text| text.replace("f32", "f64").replace("u32", "u64"));
+/// All of the prelude, one text after another: with elements of 64 bits, and with pairs of words instead.
+fn sources(in_pairs: bool) -> &'static [String] {
+    static SOURCES: [OnceLock<Vec<String>>; 2] = [const { OnceLock::new() }; 2];
+    SOURCES[usize::from(in_pairs)].get_or_init(|| {
+        let [named, both, single] = LONGS[usize::from(in_pairs)];
+        let again = |texts: [&str; 2], of: &str| texts.map(|text| text.replace("u64", of));
+        let named = ["u64", "i64", "f64"].into_iter().flat_map(|of| again(named, of));
+        let both = ["u64", "i64"].into_iter().flat_map(|of| again(both, of));
+        let single = single.iter().chain(OWN).chain(SHARED).map(|text| text.to_string());
+        let double = DOUBLE.iter().map(|text| text.to_string());
+        let again = SHARED.iter().map(|text| text.replace("f32", "f64").replace("u32", "u64"));
+        let double = double.chain(again).filter(|_| !in_pairs);
         let narrow = [NARROW.to_string(), NARROW.replace("_narrow", "_wide")];
-        single.chain(double).chain(narrow).collect()
+        named.chain(both).chain(single).chain(double).chain(narrow).collect()
     })
 }
 
@@ -69,9 +93,10 @@ struct Item {
 /// Items by name.
 type Items = BTreeMap<&'static str, Item>;
 
-fn items() -> &'static Items {
-    static ITEMS: OnceLock<Items> = OnceLock::new();
-    ITEMS.get_or_init(|| named(sources().iter().flat_map(|source| blocks(source))))
+fn items(in_pairs: bool) -> &'static Items {
+    static ITEMS: [OnceLock<Items>; 2] = [const { OnceLock::new() }; 2];
+    let of = || named(sources(in_pairs).iter().flat_map(|source| blocks(source)));
+    ITEMS[usize::from(in_pairs)].get_or_init(of)
 }
 
 /// The items that replace others on an adapter.
@@ -91,7 +116,7 @@ fn instead(faults: Faults) -> impl Fn(&str) -> Option<&'static Item> {
             "whole_f64" | "down_f64" | "up_f64" | "inward_f64" => faults.fractions,
             // In integers the least normal float is kept.
             "fma_f32" => faults.fma || faults.flushes,
-            _ => faults.products,
+            _ => faults.longs,
         };
         items.get(name).filter(|_| !lacks)
     }
@@ -117,11 +142,13 @@ fn is_word(c: char) -> bool {
 /// The items that `body` uses, directly or not, in the order of the prelude.
 pub(super) fn used_by(body: &str, faults: Faults) -> String {
     let instead = instead(faults);
+    // An adapter that has f64 has 64-bit integers, by which f64 is computed.
+    let items = items(if body.contains("f64") { faults.doubles } else { faults.longs });
     let mut wanted = BTreeMap::new();
     let mut open = vec![body];
     while let Some(text) = open.pop() {
         for word in text.split(|c| !is_word(c)) {
-            if let Some(item) = items().get(word) {
+            if let Some(item) = items.get(word) {
                 let text = instead(word).unwrap_or(item).text;
                 if wanted.insert(item.order, text).is_none() {
                     open.push(text);
@@ -146,15 +173,16 @@ mod tests {
 
     #[test]
     fn every_block_is_an_item() {
-        let declarations: usize = sources()
-            .iter()
-            .flat_map(|source| blocks(source))
-            .filter(|block| block.lines().any(|line| !line.is_empty() && !line.starts_with("//")))
-            .count();
-        assert_eq!(items().len(), declarations);
+        for in_pairs in [false, true] {
+            let declarations = sources(in_pairs)
+                .iter()
+                .flat_map(|source| blocks(source))
+                .filter(|block| block.lines().any(|line| !line.is_empty() && !line.starts_with("//")));
+            assert_eq!(items(in_pairs).len(), declarations.count());
+        }
         let replaced: Vec<&str> = named(blocks(BY_INSTRUCTIONS)).into_keys().collect();
         assert!(
-            replaced.len() == 20 && replaced.iter().all(|name| items().contains_key(name)),
+            replaced.len() == 20 && replaced.iter().all(|name| items(false).contains_key(name)),
             "{replaced:?}"
         );
     }

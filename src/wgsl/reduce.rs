@@ -1,12 +1,12 @@
 //! Kernels that reduce rows: for each phase a function of a row's elements and one that accumulates them, the reduction
 //! of a group's values, and the output.
 
-use super::combine::{Values, place};
+use super::combine::{NONE, Values, place};
 use super::coordinates::{Coordinate, divided};
 use super::emitter::Emitter;
 use super::rows::end_of_row;
 use super::text::{EACH, line};
-use super::types::{lanes, narrow};
+use super::types::{lanes, narrow, select};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::plan::{LANES, Origin, Output, Phase, Reduce, VectorAxis};
@@ -79,20 +79,20 @@ impl Emitter<'_> {
             };
             line!(self.text, "    let exists = {exists};");
         }
-        let masked = |value: String, identity: String| match reduce.masked {
-            true => format!("select({identity}, {value}, exists)"),
+        let masked = |dtype: DType, value: String, identity: &str| match reduce.masked {
+            true => select(dtype, identity, &value, "exists"),
             false => value,
         };
         let mut parts = Vec::new();
         for (own, part) in phase.reductions.iter().zip(values.parts()) {
-            parts.push(masked(part.ranked(self.value(own.value, 0)), part.identity()));
+            parts.push(masked(part.reduced(), part.ranked(self.value(own.value, 0)), &part.identity()));
             if part.gives_index() {
                 let index = match own.index {
                     Some(index) => self.value(index, 0),
                     None if is_along => format!("at * {LANES}u + {EACH}"),
                     None => "vec4<u32>(at)".into(),
                 };
-                parts.push(masked(index, "vec4<u32>(0xffffffffu)".into()));
+                parts.push(masked(DType::U32, index, NONE));
             }
         }
         line!(self.text, "    return {};", values.of(parts));

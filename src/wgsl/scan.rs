@@ -6,8 +6,8 @@ use super::emitter::Emitter;
 use super::gather::array_of;
 use super::template::Filling;
 use super::text::line;
-use super::types::{compute, constant, lanes, pack};
-use crate::dtype::Kind;
+use super::types::{compute, constant, is_long, lane, lanes, pack, selecting, splat};
+use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::ir::GROUP;
 use crate::plan::{LANES, Role, Scan, Scanned, Store, Stride};
@@ -81,12 +81,12 @@ impl Emitter<'_> {
         let is_float = scan.element.kind() == Kind::Float;
         let picks = is_float && !scan.op.is_ordered(scan.element);
         // By functions of vectors, for one lane too.
-        let by_functions = picks || scan.op.is_total();
-        let [a, b] = ["a", "b"].map(|value| match by_functions {
-            true => format!("{}({value})", lanes(scan.element)),
-            false => value.to_string(),
+        let by_functions = picks || scan.op.is_total() || is_long(scan.element);
+        let [a, b] = ["a", "b"].map(|value| match scan.along || scan.element == DType::F32 {
+            true if by_functions => splat(scan.element, value),
+            _ => value.to_string(),
         });
-        let mut value = form(scan.op, scan.element, name, &a, &b)?;
+        let mut value = form(scan.op, scan.element, &a, &b)?;
         if scan.op.is_total() {
             value = format!("total_{name}({value})");
         }
@@ -206,6 +206,8 @@ impl Emitter<'_> {
             .with("apart", if along { 1 } else { beside })
             .with("lane", if along { ".x" } else { "" })
             .with("first", if along { "local - group" } else { "own_item - tiles" })
+            // Of one lane, any type is selected by the builtin.
+            .with("select", if along { "select".into() } else { selecting(scan.element) })
             .with("is_first", if along { "before == 0u" } else { "vec4<bool>(before == 0u)" })
             .with("identity", if along { format!("({identity}).x") } else { identity })
             .with("last", self.scan_places(scan, "last", ""))
@@ -220,5 +222,5 @@ impl Emitter<'_> {
 
 /// The type of the state: a value along the run, a vector across runs.
 fn own_type(scan: &Scan) -> String {
-    if scan.along { compute(scan.element).into() } else { lanes(scan.element) }
+    if scan.along { lane(scan.element) } else { lanes(scan.element) }
 }

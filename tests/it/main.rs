@@ -16,6 +16,7 @@ mod budget;
 mod compiler;
 mod corpora;
 mod devices;
+mod doubles;
 mod ends;
 mod errors;
 mod eval_all;

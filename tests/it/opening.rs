@@ -95,8 +95,9 @@ fn features_are_those_that_were_named() {
         let has_wide = adapter.features().contains(&"SHADER_INT64");
         let plain = Device::open_with(&named(&adapter).features(Vec::<String>::new())).unwrap();
         check(&plain);
-        let error = plain.full([1], 1_i64).unwrap_err();
+        let error = plain.supports(zerostride::DType::F64).unwrap_err();
         assert!(error.kind() == ErrorKind::Limit && error.message().contains("SHADER_INT64"), "{error}");
+        assert_eq!(plain.full([1], i64::MIN).unwrap().to_vec().unwrap(), [i64::MIN]);
         assert!(plain.profile(|| Ok(())).is_err());
         assert!(!plain.cache_pipelines(std::env::temp_dir()).unwrap());
         let wide = Device::open_with(&named(&adapter).features(["SHADER_INT64"]));

@@ -95,6 +95,9 @@ fn integer<T: Integer>(name: &str, operands: &[Expr<T>; 3]) -> Option<AnyExpr> {
 
 /// Three tensors of small numbers, unless the device lacks the type.
 fn operands<T: Value>(device: &Device) -> Option<[Expr<T>; 3]> {
+    if device.supports(T::DTYPE).is_err() {
+        return None;
+    }
     let upload = |start: i32| {
         let values: Vec<T> = (start..start + 4).map(T::of).collect();
         device.upload(&values, [4]).map(|tensor| tensor.expr())

@@ -28,6 +28,22 @@ const UNIT_f64: f64 = 4503599627370496.0lf;
 
 const EXPONENT_BITS_f64: u32 = 11u;
 
+fn of_words_f64(low: vec4<u32>, high: vec4<u32>) -> vec4<f64> {
+    return bitcast<vec4<f64>>(of_words_u64(low, high));
+}
+
+fn neg_f64(x: vec4<f64>) -> vec4<f64> {
+    return -x;
+}
+
+fn abs_f64(x: vec4<f64>) -> vec4<f64> {
+    return abs(x);
+}
+
+fn cast_bool_f64(x: vec4<bool>) -> vec4<f64> {
+    return select(vec4<f64>(0.0), vec4<f64>(1.0), x);
+}
+
 fn is_negative_f64(x: vec4<f64>) -> vec4<bool> {
     return bitcast<vec4<i64>>(x) <= vec4<i64>(-4503599627370496li);
 }

@@ -25,15 +25,8 @@ struct Arcsine {
 }
 
 #[inline(always)]
-fn high_word_u32(a: u32, b: u32) -> u32 {
-    let middle = a.wrapping_shr(16_u32).wrapping_mul(b & 0xffff_u32).wrapping_add((a & 0xffff_u32).wrapping_mul(b & 0xffff_u32).wrapping_shr(16_u32));
-    let other = (a & 0xffff_u32).wrapping_mul(b.wrapping_shr(16_u32)).wrapping_add(middle & 0xffff_u32);
-    a.wrapping_shr(16_u32).wrapping_mul(b.wrapping_shr(16_u32)).wrapping_add(middle.wrapping_shr(16_u32)).wrapping_add(other.wrapping_shr(16_u32))
-}
-
-#[inline(always)]
-fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
-    high_word_u32(n, factor).wrapping_shr(shift)
+fn high_u64(x: u64) -> u32 {
+    x.wrapping_shr(32_u32) as u32
 }
 
 #[inline(always)]
@@ -42,15 +35,15 @@ fn low_u64(x: u64) -> u32 {
 }
 
 #[inline(always)]
-fn high_u64(x: u64) -> u32 {
-    x.wrapping_shr(32_u32) as u32
+fn cast_u32_u64(x: u32) -> u64 {
+    x as u64
 }
 
 #[inline(always)]
 fn leading_zeros_u64(x: u64, width: u32) -> u64 {
     let high = high_u64(x);
     let zeros = select(high.leading_zeros(), low_u64(x).leading_zeros().wrapping_add(32_u32), high == 0_u32);
-    zeros as u64
+    cast_u32_u64(zeros)
 }
 
 #[inline(always)]
@@ -86,6 +79,18 @@ fn split(x: f64) -> Split {
     let k = ((bits2.wrapping_shr(52_u32) as u32) as i32).wrapping_sub(select(1023_i32, 2097_i32, subnormal));
     let f = f64::from_bits((bits2 & 0xfffffffffffff_u64).wrapping_add(0x3fe6a09e667f3bcd_u64)) - 1.0_f64;
     Split { f: f, k: k as f64 }
+}
+
+#[inline(always)]
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    let middle = a.wrapping_shr(16_u32).wrapping_mul(b & 0xffff_u32).wrapping_add((a & 0xffff_u32).wrapping_mul(b & 0xffff_u32).wrapping_shr(16_u32));
+    let other = (a & 0xffff_u32).wrapping_mul(b.wrapping_shr(16_u32)).wrapping_add(middle & 0xffff_u32);
+    a.wrapping_shr(16_u32).wrapping_mul(b.wrapping_shr(16_u32)).wrapping_add(middle.wrapping_shr(16_u32)).wrapping_add(other.wrapping_shr(16_u32))
+}
+
+#[inline(always)]
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    high_word_u32(n, factor).wrapping_shr(shift)
 }
 
 #[inline(always)]

@@ -293,21 +293,16 @@ impl Connection {
 
     /// Fails for an element type that the adapter does not compute with.
     pub(super) fn supports(&self, dtype: DType) -> Result<()> {
-        let needed = match dtype {
-            DType::I64 | DType::U64 => wgpu::Features::SHADER_INT64,
-            // The functions of f64 read its bits as integers.
-            DType::F64 => wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64,
-            _ => return Ok(()),
-        };
-        let lacking = needed - self.features;
-        if !lacking.is_empty() {
+        // The functions of f64 read its bits as integers.
+        let lacking = (wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64) - self.features;
+        if dtype == DType::F64 && !lacking.is_empty() {
             let remedy = match self.is_adopted {
                 true => "create the device with the features of Device::wants(&adapter), ",
                 false => "",
             };
             bail!(
                 Limit,
-                "{dtype} needs the feature {lacking}, which {} lacks: {remedy}use a type of 32 bits, or Device::cpu()",
+                "{dtype} needs the feature {lacking}, which {} lacks: {remedy}use f32, or Device::cpu()",
                 self.name
             );
         }

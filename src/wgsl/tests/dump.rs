@@ -22,8 +22,7 @@ const FLAT: [usize; 1] = [1 << 20];
 /// A GPU.
 pub(super) fn target(math: Math, faulty: bool) -> Target {
     // Compilers of DX12 that have neither f16 nor integers of 64 bits take these too.
-    let lacking =
-        Faults { half_rounding: true, products: true, fma: true, splits: true, ..Faults::default() };
+    let lacking = Faults { half_rounding: true, longs: true, fma: true, splits: true, ..Faults::default() };
     let rounding = Faults { quotients: faulty, roots: faulty, fractions: faulty, ..lacking };
     let faults = Faults { flushes: faulty, halves: faulty, nans: faulty, ..rounding };
     Target { faults, math, ..GPU }
@@ -300,6 +299,11 @@ impl Table {
         self.op::<bool, bool>("and", 2, Math::Precise);
         self.op::<f16, f16>("exp", 1, Math::Precise);
         self.op::<i32, i32>("div", 2, Math::Precise);
+        for name in ["mul", "div", "max"] {
+            let operands = [(); 2].map(|()| Device::cpu().zeros::<i64>(FLAT).unwrap().expr());
+            let kernel = golden::kernel_on(golden::PAIRS, &Expr::<i64>::call(name, &operands));
+            self.keep(&format!("{name}.i64.pairs"), &kernel);
+        }
     }
 }
 

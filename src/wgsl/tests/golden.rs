@@ -26,7 +26,7 @@ pub(crate) const GPU: Target = Target {
         roots: false,
         halves: false,
         half_rounding: false,
-        products: false,
+        longs: false,
         fma: false,
         splits: false,
         chains: false,
@@ -38,6 +38,9 @@ pub(crate) const GPU: Target = Target {
     math: Math::Precise,
     shared: 16384,
 };
+
+/// A GPU without 64-bit integers.
+pub(super) const PAIRS: Target = Target { faults: Faults { longs: true, ..GPU.faults }, ..GPU };
 
 /// What schedules for it need to know.
 pub(crate) const BOUNDS: Bounds = Bounds {
@@ -271,6 +274,8 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ),
         ("joined_bytes", map(&zeros::<u8, 1>([1000 * n]).lt(zeros::<u8, 1>([1000 * n])))),
         ("mask", map(&(bytes.eq(7) & zeros::<bool, 1>([255])))),
+        // Integers of 64 bits, as pairs of words.
+        ("pairs", map_on(PAIRS, &(zeros::<i64, 1>([1000 * n]) + zeros::<i64, 1>([1000 * n])))),
         // Windows: rows that begin where loads do, and share them; that do not; of two steps, which do not overlap.
         ("box_blur", first(GPU, &a.windows([3, 3], [0, 1]).mean([-2, -1]))),
         ("stencil", into_tensor(&inner(&next).tensor().unwrap(), &stencil(&field))),

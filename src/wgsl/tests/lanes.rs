@@ -46,7 +46,7 @@ pub(super) fn module(dtype: &str) -> Module {
     let calls = entries(dtype).join(" ");
     let text = format!(
         "struct Params {{ zero: u32 }}\n@group(0) @binding(0) var<uniform> p: Params;\n{}",
-        used_by(&calls, Faults { fma: true, products: true, ..Faults::default() })
+        used_by(&calls, Faults { fma: true, longs: true, ..Faults::default() })
     );
     naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(&text)))
 }
