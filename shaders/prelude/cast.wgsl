@@ -48,3 +48,22 @@ fn odd_i32_f32(x: vec4<i32>) -> vec4<f32> {
 fn unit_f32(bits: vec4<u32>) -> vec4<f32> {
     return vec4<f32>(bits >> vec4<u32>(8u)) * vec4<f32>(5.9604644775390625e-8);
 }
+
+// Normal numbers: the first bit of a word is the sign, and the others are the share of numbers farther from 0, in units of
+// 2^-32. The first set bit of the share and three more select a cubic, which takes the rest, counted from the upper end.
+fn normal_number_f32(bits: vec4<u32>) -> vec4<f32> {
+    let beyond = (bits << vec4<u32>(1u)) | vec4<u32>(1u);
+    let zeros = countLeadingZeros(beyond);
+    let rest = ~(beyond << zeros);
+    let own = (zeros << vec4<u32>(3u)) | (rest >> vec4<u32>(28u));
+    let t = unit_f32(rest << vec4<u32>(4u));
+    let a = p.cubics[own.x];
+    let b = p.cubics[own.y];
+    let c = p.cubics[own.z];
+    let d = p.cubics[own.w];
+    var x = mul_add_f32(vec4<f32>(a.w, b.w, c.w, d.w), t, vec4<f32>(a.z, b.z, c.z, d.z));
+    x = mul_add_f32(x, t, vec4<f32>(a.y, b.y, c.y, d.y));
+    x = mul_add_f32(x, t, vec4<f32>(a.x, b.x, c.x, d.x));
+    // No compiler sees a sum behind bits that it does not know.
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ (bits & vec4<u32>(SIGN_f32)));
+}

@@ -8,7 +8,7 @@ use super::convert::{FromSingle, ToOdd};
 use super::{math, random};
 use crate::dtype::{DType, bf16, f16};
 use crate::error::{Result, bail};
-use crate::ir::{Op, Step, for_each_op, is_costly};
+use crate::ir::{Op, Step, for_each_op, is_costly, normal};
 use crate::vectors::{Dispatch, Loop, Vectors};
 
 /// The memory of a type in a tile, and the type that computes.
@@ -311,6 +311,10 @@ pub(super) fn of(step: &Step) -> Result<Run> {
         Op::Lookup => Some((|_, _| {}) as Run),
         Op::Random => Some(random::bits),
         Op::Unit => Some(|args, out| map1::<u32, f32, false>(args, out, random::unit)),
+        Op::Normal => Some(|args, out| {
+            let cubics = normal::cubics();
+            map1::<u32, f32, false>(args, out, |word| random::normal(word, cubics));
+        }),
         Op::Flush => Some(of_stored!(step.dtype, flushed)),
         Op::Total => Some(of_stored!(step.dtype, total)),
         op => table(op, step.dtype),

@@ -1,6 +1,6 @@
 //! Random words and numbers: blocks of Philox side by side, so that loops vectorize.
 
-use crate::ir::philox;
+use crate::ir::{normal, philox};
 
 /// Blocks that are computed side by side.
 const SIDE: usize = 16;
@@ -85,9 +85,38 @@ pub(super) fn unit(bits: u32) -> f32 {
     (bits >> 8) as f32 * (1.0 / 16_777_216.0)
 }
 
+/// The normal number of a word.
+#[inline(always)]
+pub(super) fn normal(bits: u32, cubics: &[[f32; 4]; normal::COUNT]) -> f32 {
+    let beyond = bits << 1 | 1;
+    let zeros = beyond.leading_zeros();
+    let rest = !(beyond << zeros);
+    let t = unit(rest << 4);
+    let [a, b, c, d] = cubics[(zeros << 3 | rest >> 28) as usize];
+    let size = ((d * t + c) * t + b) * t + a;
+    f32::from_bits(size.to_bits() ^ bits & 1 << 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Within what `Expr::normal` states, in each part and at its ends: the share beyond a number is that of its word.
+    #[test]
+    fn normal_numbers_are_quantiles_of_their_words() {
+        let cubics = normal::cubics();
+        let parts = (0..31).flat_map(|zeros| (0..2048_u64).map(move |i| (2048 + i) << 20 >> zeros));
+        let ends = (0..1000_u64).flat_map(|i| [i, (1 << 31) - 1 - i]);
+        for word in parts.map(|word| word & 0x7fff_ffff).chain(ends) {
+            let (x, negative) = (normal(word as u32, cubics), normal(word as u32 | 1 << 31, cubics));
+            assert!(x > 0.0 && x.to_bits() ^ 1 << 31 == negative.to_bits(), "{word:#x}: {x} and {negative}");
+            let (size, beyond) = (f64::from(x), (word << 1 | 1) as f64 / 2.0_f64.powi(32));
+            // One step of Newton's method leads to the exact number.
+            let density = (-size * size / 2.0).exp() * (2.0 / std::f64::consts::PI).sqrt();
+            let error = (pxfm::f_erfc(size * std::f64::consts::FRAC_1_SQRT_2) - beyond) / density;
+            assert!(error.abs() < 1e-6, "{word:#x}: {x} is wrong by {error}");
+        }
+    }
 
     #[test]
     fn any_places_have_their_words() {

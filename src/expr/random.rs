@@ -2,7 +2,7 @@
 
 use super::both::built;
 use super::{AnyExpr, Expr};
-use crate::dtype::{DType, Element, Float};
+use crate::dtype::{DType, Float};
 use crate::error::{Result, bail};
 use crate::ir::{Node, Op, Source, philox};
 use crate::layout::{Layout, Shape};
@@ -185,43 +185,13 @@ impl<T: Float> Expr<T> {
     }
 }
 
-/// `ln(x / sqrt(1.5))` is `2 s + 2 s^3 / 3 + ...` of `s = (x - sqrt(1.5)) / (x + sqrt(1.5))`.
-const CENTER: f32 = 1.224_744_9;
-const LN_CENTER: f32 = 0.202_732_55;
-
-/// A normal number by `w = -ln(1 - x^2)`, where `x` of -1 to 1 is its place among all: `x` times a polynomial in
-/// `w - 2.75`, or, from 5.5 on, in `sqrt(w) - 3.5`, the highest power first. Form: M. Giles, "Approximating the erfinv
-/// function", GPU Computing Gems, 2010; fitted here for more of the tail, to 1.8e-7 of the exact quotient.
-const NEAR: [f32; 9] = [
-    1.843_903_4e-8,
-    4.999_110_4e-7,
-    -3.883_029_4e-6,
-    -1.242_463_6e-5,
-    2.965_592_6e-4,
-    -1.470_771_8e-3,
-    -7.123_094e-3,
-    0.345_536_24,
-    2.210_118_5,
-];
-const FAR: [f32; 9] = [
-    1.174_469_5e-5,
-    -2.724_804_7e-4,
-    7.556_141e-4,
-    -1.024_494_8e-3,
-    1.460_032_1e-3,
-    -2.893_146_7e-3,
-    4.652_151e-3,
-    1.424_632_3,
-    4.717_088_5,
-];
-
 impl Expr<f32> {
     /// Random numbers of the standard normal distribution, of mean 0 and variance 1, with the same bits on every
     /// device. `mean + deviation * Expr::normal(shape, key)` has another mean and deviation.
     ///
     /// The first bit of a word of [`random_bits`](Expr::random_bits) is the sign. The others determine the magnitude by
-    /// the inverse of its distribution, within 1e-6, up to 6.3, as one in 2^31 is larger. It uses additions,
-    /// multiplications, a quotient and a root, which have the same bits everywhere, and no logarithm, which has not.
+    /// the inverse of its distribution, within 1e-6, up to 6.3, as one in 2^31 is larger: a cubic of a table, by products
+    /// and sums.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -234,36 +204,16 @@ impl Expr<f32> {
     #[track_caller]
     pub fn normal(shape: impl Into<Shape>, key: impl Into<Key>) -> Self {
         let bits = Expr::<u32>::random_bits(shape, key);
-        // In units of 2^-32, the share of numbers farther from 0. It is odd, so never 0.
-        let beyond = (&bits << 1) | 1;
-        let zeros = beyond.leading_zeros();
-        let leading = unit(&(&beyond << &zeros));
-        let beyond = unit(&beyond);
-        // 1 - x^2 = beyond * (2 - beyond), without the power of two of the leading zeros.
-        let product = leading * (2.0 - &beyond);
-        let s = (&product - CENTER) / (product + CENTER);
-        let squared = &s * &s;
-        let series = [2.0 / 9.0, 2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0, 2.0].map(Expr::scalar);
-        let log = s * horner(&squared, series) + LN_CENTER;
-        let power = unit(&(zeros << 8)) * (16_777_216.0 * std::f32::consts::LN_2);
-        let w = power - log;
-        let is_near = w.lt(5.5);
-        let y = is_near.select(&w - 2.75, w.sqrt() - 3.5);
-        let both: [_; 9] = std::array::from_fn(|i| is_near.select(NEAR[i], FAR[i]));
-        let magnitude = (1.0 - beyond) * horner(&y, both);
-        bits.lt(1 << 31).select(&magnitude, -&magnitude)
+        of_words(&bits, Op::Normal)
     }
 }
 
 /// The first 24 bits of words, as numbers from 0 to below 1.
 fn unit(bits: &Expr<u32>) -> Expr<f32> {
-    let node = bits.any.node().and_then(|node| Node::op(Op::Unit, DType::F32, &[node]));
-    Expr::face(AnyExpr::new(node))
+    of_words(bits, Op::Unit)
 }
 
-/// A polynomial, its coefficients the highest power first.
-fn horner<const N: usize>(x: &Expr<f32>, coefficients: [Expr<f32>; N]) -> Expr<f32> {
-    let mut all = coefficients.into_iter();
-    let first = all.next().unwrap_or_else(|| Expr::scalar(f32::ZERO));
-    all.fold(first, |sum, next| sum * x + next)
+fn of_words(bits: &Expr<u32>, op: Op) -> Expr<f32> {
+    let node = bits.any.node().and_then(|node| Node::op(op, DType::F32, &[node]));
+    Expr::face(AnyExpr::new(node))
 }

@@ -241,9 +241,14 @@ impl Step {
 
     /// Whether it distinguishes the sign of a NaN.
     pub(crate) fn tells_sign(&self) -> bool {
+        self.contains(&[Op::Signbit, Op::Copysign])
+    }
+
+    /// Whether it is one of some ops, or a loop with one.
+    pub(crate) fn contains(&self, ops: &[Op]) -> bool {
         match &self.body {
-            Some(Body::Loop(own)) => own.steps.iter().any(Step::tells_sign),
-            _ => matches!(self.op, Op::Signbit | Op::Copysign),
+            Some(Body::Loop(own)) => own.steps.iter().any(|step| step.contains(ops)),
+            _ => ops.contains(&self.op),
         }
     }
 

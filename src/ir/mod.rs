@@ -1,7 +1,7 @@
 //! Expressions as data: the tables of ops and reductions, the graph of nodes, and programs of steps for devices.
 //!
 //! Each file uses only those before it: the table of ops ([`mod@op`]), [`scalar`]s, checked and [`written`] functions
-//! of users, [`value`]s, a [`small_map`], [`kept`] results, random words ([`philox`]) and [`answers`] of devices;
+//! of users, [`value`]s, a [`small_map`], [`kept`] results, random words ([`philox`]), cubics of [`normal`] numbers and [`answers`] of devices;
 //! [`callee`]s, the table of reductions ([`mod@reduce`]), keys that [`sort`] elements, and [`typing`]; operations along
 //! axes ([`axis_op`]); the [`body`] of a step; the types of the [`graph`]; their methods ([`node`], [`program`], [`storage`]) the [`fingerprint`] of an
 //! expression, and the [`plans`] of fingerprints; the [`builder`] of programs; programs of [`parts`] of others, of
@@ -19,6 +19,7 @@ mod flatten;
 mod graph;
 mod kept;
 mod node;
+pub(crate) mod normal;
 mod op;
 mod parts;
 pub(crate) mod philox;

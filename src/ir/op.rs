@@ -534,11 +534,11 @@ macro_rules! define {
         ///
         /// Some are no rows of the table. The operands of three differ in type: `Select` takes a condition and two
         /// values, the node states the result type of `Cast`, and `Lookup` takes a table and the indices of an element
-        /// of it, each inside of its axis. Two make random numbers: `Random`, words of u32 by their place in the
-        /// sequence of a key, whose halves are the other operands, and `Unit`, such words as numbers of f32 from 0 to
-        /// below 1. `Flush` and `Total` are of [total mode](super::total). `Call`, `Repeat` and `State` have a [`Body`](super::Body).
+        /// of it, each inside of its axis. Three make random numbers: `Random`, words of u32 by their place in the
+        /// sequence of a key, whose halves are the other operands, `Unit`, such words as numbers of f32 from 0 to
+        /// below 1, and `Normal`, such words as normal numbers of f32. `Flush` and `Total` are of [total mode](super::total). `Call`, `Repeat` and `State` have a [`Body`](super::Body).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub(crate) enum Op { $($op,)* Select, Cast, Lookup, Random, Unit, Flush, Total, Call, Repeat, State }
+        pub(crate) enum Op { $($op,)* Select, Cast, Lookup, Random, Unit, Normal, Flush, Total, Call, Repeat, State }
 
         /// The rows, in the order of the enum.
         pub(crate) const ROWS: &[Row] = &[$(Row {
@@ -578,6 +578,7 @@ impl Op {
             Op::Lookup => "lookup",
             Op::Random => "random_bits",
             Op::Unit => "unit",
+            Op::Normal => "normal",
             Op::Flush => "flush",
             Op::Total => "total",
             Op::Call => "call",
@@ -611,6 +612,7 @@ pub(crate) fn cost(op: Op, dtype: DType) -> usize {
         Op::Lookup => LOOKUP,
         // Of a block for four elements.
         Op::Random => 48,
+        Op::Normal => 20,
         Op::Flush => 3,
         Op::Total => 4,
         op => op.row().map_or(1, |row| row.cost + rounding),

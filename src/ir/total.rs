@@ -112,7 +112,7 @@ impl Writer {
             _ if is_chosen => least,
             Op::Lookup => Known::Loaded,
             Op::State => Known::Flushed,
-            Op::Unit | Op::Repeat => Known::Total,
+            Op::Unit | Op::Normal | Op::Repeat => Known::Total,
             Op::Cast if step.dtype.kind() != Kind::Float => Known::Total,
             _ => Known::Computed,
         };

@@ -5,7 +5,7 @@ use super::access::{Access, Stride};
 use super::kernel::{Code, Kernel, Origin, Role};
 use super::numbers::divider;
 use super::walk::LANES;
-use crate::ir::{Program, Source};
+use crate::ir::{Op, Program, Source, normal};
 use crate::layout::Nest;
 
 /// One 32-bit word of the block.
@@ -35,6 +35,8 @@ pub(crate) enum Field {
     /// The identity of a reduction for elements past the end of a row, or its low word.
     Identity(usize),
     IdentityHigh(usize),
+    /// A coefficient of the [`cubics`](normal::cubics), which kernels know as an array of vectors.
+    Cubic(usize),
     /// 0, which no compiler knows. Fences are made of it.
     Zero,
 }
@@ -44,6 +46,10 @@ impl Kernel {
     pub(crate) fn fields(&self, mut each: impl FnMut(Field)) {
         let code = &self.code;
         let mut all = |fields: &[Field]| fields.iter().for_each(|&field| each(field));
+        // First, where vectors are aligned.
+        if code.steps.iter().any(|step| step.contains(&[Op::Normal])) {
+            (0..normal::cubics().as_flattened().len()).for_each(|i| all(&[Field::Cubic(i)]));
+        }
         self.form.numbers().iter().for_each(|name| all(&[Field::Number(name)]));
         for i in 0..self.form.identities().len() {
             all(&[Field::Identity(i), Field::IdentityHigh(i)]);
@@ -104,7 +110,7 @@ pub(super) fn words(kernel: &Kernel, loops: &Nest, program: &Program, numbers: V
         Source::Scalar(bits) => bits,
         _ => 0,
     };
-    let identities = kernel.form.identities();
+    let (identities, cubics) = (kernel.form.identities(), normal::cubics().as_flattened());
     let mut numbers = numbers.into_iter();
     let mut word = |field: Field| match field {
         Field::Number(_) => numbers.next().unwrap_or(0),
@@ -116,6 +122,7 @@ pub(super) fn words(kernel: &Kernel, loops: &Nest, program: &Program, numbers: V
         Field::Offset(role) => (path(role).offset / unit(role)) as u32,
         Field::Stride(role, axis) => (path(role).strides[axis] / unit(role) as isize) as u32,
         Field::Computed(i, k) => (program.inputs[i].computed[k].stride / unit(Role::In(i)) as isize) as u32,
+        Field::Cubic(i) => cubics[i].to_bits(),
         Field::Zero => 0,
         Field::Scalar(i) => bits(i) as u32,
         Field::ScalarHigh(i) => (bits(i) >> 32) as u32,

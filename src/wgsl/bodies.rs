@@ -80,6 +80,7 @@ impl<'a> Bodies<'a> {
             (None, Op::Cast) => cast(step.dtype, step.result, &arg(0)),
             (None, Op::Random) => format!("random_bits_{}({})", self.products(), args()),
             (None, Op::Unit) => format!("unit_f32({})", arg(0)),
+            (None, Op::Normal) => format!("normal_number_f32({})", arg(0)),
             (None, Op::Flush) => format!("flushed_{}({})", step.dtype.name(), arg(0)),
             (None, Op::Total) => format!("total_{}({})", step.dtype.name(), arg(0)),
             _ => {

@@ -7,7 +7,7 @@ use super::text::{line, result, role};
 use super::types::array;
 use super::{lines, prelude};
 use crate::error::Result;
-use crate::ir::{Math, Step};
+use crate::ir::{Math, Step, normal};
 use crate::plan::{Faults, Field, Form, Kernel};
 
 /// The text of a kernel, which depends on the kernel alone.
@@ -94,6 +94,7 @@ fn field(field: &Field) -> String {
         Field::ScalarHigh(i) => format!("scalar{i}_high"),
         Field::Identity(i) => format!("identity{i}"),
         Field::IdentityHigh(i) => format!("identity{i}_high"),
+        Field::Cubic(_) => "cubics".into(),
         Field::Zero => "zero".into(),
     }
 }
@@ -102,7 +103,11 @@ fn field(field: &Field) -> String {
 fn declarations<'a>(kernel: &Kernel, words: impl Iterator<Item = &'a Field>) -> String {
     let mut text = "struct Params {\n".to_string();
     for word in words {
-        line!(text, "    {}: u32,", field(word));
+        match word {
+            Field::Cubic(0) => line!(text, "    cubics: array<vec4<f32>, {}>,", normal::COUNT),
+            Field::Cubic(_) => {}
+            word => line!(text, "    {}: u32,", field(word)),
+        }
     }
     line!(text, "}}\n");
     line!(text, "@group(0) @binding(0) var<uniform> p: Params;");

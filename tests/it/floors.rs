@@ -31,7 +31,18 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "ir",
         &[
-            &["answers", "constant", "kept", "op", "philox", "scalar", "small_map", "validated", "value"],
+            &[
+                "answers",
+                "constant",
+                "kept",
+                "normal",
+                "op",
+                "philox",
+                "scalar",
+                "small_map",
+                "validated",
+                "value",
+            ],
             &["written"],
             &["callee", "reduce", "sort", "typing"],
             &["axis_op"],

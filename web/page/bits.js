@@ -11,7 +11,7 @@ const KNOWN = [
   ['SwiftShader, Vulkan', '2026-11-29'],
   ['Chromium, WebGPU on SwiftShader', '2026-11-29'],
 ];
-const KNOWN_HASH = 'a16e971f2944f5cb0c029ef8af35faa0b4fb7411f1e50e33d1c1648f330a6f4f';
+const KNOWN_HASH = 'c33906f35c1648f32af2e3b6e36889f778e874a8f08b190f5ff30d8cea65b3eb';
 
 /** The zoom's middle and step, as in examples/hash/work.rs. */
 const CENTER = [-0.101096363845622, 0.956286510809142];

@@ -340,6 +340,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("two_types", two_results(&(&a + &row), &a.gt(&row))),
         // Random numbers, and a loop with an operand that all iterations share.
         ("uniform", map(&Expr::<f32>::uniform([64 * n, 256], 1))),
+        ("normal", map(&Expr::<f32>::normal([64 * n, 256], 1))),
         ("mandelbrot", map(&mandelbrot(&a, &row))),
         // A loop that looks up: in rows of its own, and by two values of a turn.
         ("walk", map(&walk(&a, &bytes))),
