@@ -12,6 +12,7 @@
 mod common;
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 use common::hand::{self, Hand};
@@ -64,6 +65,11 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
     }
     if "wave".contains(&options.only) && !options.explain {
         wave(&device, if options.all.bench { (512, 1000) } else { (32, 5) }, rounds.min(5))?;
+    }
+    if "shallow water".contains(&options.only) && !options.explain {
+        let all: &[_] =
+            if options.all.bench { &[([256, 320], 100), ([2048, 2048], 4)] } else { &[([16, 20], 5)] };
+        all.iter().try_for_each(|&(shape, steps)| shallow_water(&device, shape, steps, 3 * rounds))?;
     }
     Ok(())
 }
@@ -230,6 +236,101 @@ fn wave(device: &Device, (side, steps): (usize, usize), rounds: usize) -> Result
     println!(
         "{side} x {side} wave of {steps} steps: inner part {:.1} ms, rolled {:.1}, padded {:.1}",
         times[0], times[1], times[2]
+    );
+    Ok(())
+}
+
+/// Shallow water between walls: its height in cells, and its speeds through their sides.
+struct Water {
+    shape: [usize; 2],
+    height: Vec<f32>,
+    across: Vec<f32>,
+    down: Vec<f32>,
+}
+
+/// The time of a step, by the width of a cell.
+const STEP: f32 = 0.3;
+
+impl Water {
+    fn new([rows, columns]: [usize; 2]) -> Water {
+        let bump = |i: usize| {
+            let [y, x] = [i / columns, i % columns].map(|at| at as f32 / columns as f32 - 0.4);
+            1.0 + 1.0 / (1.0 + 100.0 * (x * x + y * y))
+        };
+        Water {
+            shape: [rows, columns],
+            height: (0..rows * columns).map(bump).collect(),
+            across: vec![0.0; rows * (columns + 1)],
+            down: vec![0.0; (rows + 1) * columns],
+        }
+    }
+
+    /// A step by plain loops of one thread.
+    fn step(&mut self) {
+        let [rows, columns] = self.shape;
+        for (height, across) in self.height.chunks(columns).zip(self.across.chunks_mut(columns + 1)) {
+            for x in 1..columns {
+                across[x] -= (height[x] - height[x - 1]) * STEP;
+            }
+        }
+        for y in 1..rows {
+            let (above, below) = self.height[(y - 1) * columns..][..2 * columns].split_at(columns);
+            let down = &mut self.down[y * columns..][..columns];
+            for x in 0..columns {
+                down[x] -= (below[x] - above[x]) * STEP;
+            }
+        }
+        for y in 0..rows {
+            let across = &self.across[y * (columns + 1)..][..columns + 1];
+            let (above, below) = self.down[y * columns..][..2 * columns].split_at(columns);
+            let height = &mut self.height[y * columns..][..columns];
+            for x in 0..columns {
+                height[x] -= ((across[x + 1] - across[x]) + (below[x] - above[x])) * STEP;
+            }
+        }
+    }
+
+    /// The height after some steps by slices, and the time of the steps.
+    fn by_slices(&self, device: &Device, steps: usize) -> Result<(Vec<f32>, Duration)> {
+        let [rows, columns] = self.shape;
+        let height = device.upload(&self.height, self.shape)?;
+        let across = device.upload(&self.across, [rows, columns + 1])?;
+        let down = device.upload(&self.down, [rows + 1, columns])?;
+        let (inner_across, inner_down) = (across.slice(1, 1..-1), down.slice(0, 1..-1));
+        let time = timed(device, || {
+            for _ in 0..steps {
+                let slope = height.slice(1, 1..) - height.slice(1, ..-1);
+                inner_across.assign(&inner_across - slope * STEP)?;
+                let slope = height.slice(0, 1..) - height.slice(0, ..-1);
+                inner_down.assign(&inner_down - slope * STEP)?;
+                let flow = (across.slice(1, 1..) - across.slice(1, ..-1))
+                    + (down.slice(0, 1..) - down.slice(0, ..-1));
+                height.assign(&height - flow * STEP)?;
+            }
+            Ok(())
+        })?;
+        Ok((height.to_vec()?, time))
+    }
+}
+
+/// Small steps beside plain loops. Both have the same bits, and the least times count.
+fn shallow_water(device: &Device, shape: [usize; 2], steps: usize, rounds: usize) -> Result<()> {
+    let [mut own, mut plain] = [Duration::MAX; 2];
+    for _ in 0..rounds {
+        let mut water = Water::new(shape);
+        let (height, time) = water.by_slices(device, steps)?;
+        own = own.min(time);
+        let start = Instant::now();
+        (0..steps).for_each(|_| water.step());
+        plain = plain.min(start.elapsed());
+        assert!(height == water.height, "the bits of {shape:?} differ");
+    }
+    let [own, plain] = [own, plain].map(|time| time.as_secs_f64() * 1e6 / steps as f64);
+    println!(
+        "shallow water of {} x {}, a step: {own:.0} us, plain loops {plain:.0} us, {:.2} of them",
+        shape[0],
+        shape[1],
+        own / plain
     );
     Ok(())
 }

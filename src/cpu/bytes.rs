@@ -40,9 +40,19 @@ pub(super) enum Operand<'a> {
 }
 
 impl Operand<'_> {
-    /// Bytes of memory that are read at most.
+    pub(super) fn is_output(&self) -> bool {
+        matches!(self, Operand::Output)
+    }
+
+    /// Bytes of memory that are read at most. Views of one storage count once.
     pub(super) fn bytes(all: &[Operand<'_>]) -> usize {
-        all.iter().map(|from| if let Operand::Bytes(bytes) = from { bytes.len() } else { 0 }).sum()
+        let memory = all.iter().filter_map(|from| match from {
+            Operand::Bytes(bytes) => Some(*bytes),
+            _ => None,
+        });
+        let is_new =
+            |(i, own): &(usize, &[u8])| !memory.clone().take(*i).any(|known| std::ptr::eq(known, *own));
+        memory.clone().enumerate().filter(is_new).map(|(_, own)| own.len()).sum()
     }
 }
 

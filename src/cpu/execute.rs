@@ -37,8 +37,9 @@ struct Execution<'a> {
 enum Target<'a> {
     /// New memory, for each result.
     New(SmallVec<[&'a mut [u8]; 1]>),
-    /// Bytes of a storage, which inputs may read at the same places.
-    Into(&'a Storage, std::ops::Range<usize>),
+    /// Elements of a storage, which inputs may read at the same places: their bytes, and the length and the distance of
+    /// rows.
+    Into(&'a Storage, std::ops::Range<usize>, [usize; 2]),
 }
 
 /// A destination while a program writes to it. If a function of the user's panics, old and new elements are mixed.
@@ -102,7 +103,7 @@ impl Execution<'_> {
         let Some(program) = programs.first() else { return Ok(()) };
         let written = match &target {
             Target::New(_) => None,
-            Target::Into(storage, _) => Some(storage.address()),
+            Target::Into(storage, ..) => Some(storage.address()),
         };
         let mut buffers: SmallVec<[(usize, &HostBuffer); 4]> = SmallVec::new();
         for input in programs.iter().flat_map(|program| &program.inputs) {
@@ -112,7 +113,7 @@ impl Execution<'_> {
         }
         buffers.iter().try_for_each(|(_, buffer)| buffer.poison.check())?;
         let mut anew = None;
-        if let Target::Into(storage, range) = &target {
+        if let Target::Into(storage, range, _) = &target {
             let own = buffer(storage)?;
             // Poisoned elements may be written.
             match range.len() == storage.elements * program.dtype.size() {
@@ -165,16 +166,16 @@ impl Execution<'_> {
         }
         let from = from(program)?;
         let mut half = HalfWritten(match target {
-            Target::Into(storage, _) => Some(buffer(storage)?),
+            Target::Into(storage, ..) => Some(buffer(storage)?),
             Target::New(_) => None,
         });
         let done = match (target, &mut writing) {
             (Target::New(outs), _) => self.compute(program, &from, outs),
-            (Target::Into(_, range), Some(memory)) => {
+            (Target::Into(_, range, rows), Some(memory)) => {
                 let out = &mut own(memory)?[range];
                 match &program.kind {
                     ProgramKind::Axis(AxisOp::Put, tables) => put::updates(program, tables, &from, out),
-                    _ => eval::eval(program, &from, out),
+                    _ => eval::eval_rows(program, &from, out, rows),
                 }
             }
             (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
@@ -291,9 +292,16 @@ impl Execution<'_> {
             return Ok(());
         }
         let is_it = |input: &Input| self.storage(&input.source).is_some_and(|source| source.same(storage));
-        let start = layout.offset() * program.dtype.size();
+        let size = program.dtype.size();
+        // Into rows, if they are contiguous in memory: all elements, or some of them.
+        let into = |[row, pitch]: [usize; 2]| {
+            let (start, rows) = (layout.offset() * size, bytes / (row * size));
+            let end = start + ((rows - 1) * pitch + row) * size;
+            self.run(slice::from_ref(program), None, Target::Into(storage, start..end, [row, pitch]))
+        };
+        let whole = [bytes / size; 2];
         if program.put_into(layout, is_it).is_some() {
-            return self.run(slice::from_ref(program), None, Target::Into(storage, start..start + bytes));
+            return into(whole);
         }
         // A reduction reads all operands before its first result, and the parts of a row-fused program may have other
         // shapes.
@@ -303,8 +311,9 @@ impl Execution<'_> {
             return self.assign(&copy, storage, layout);
         }
         let elsewhere = |input: &Input| is_it(input) && (input.layout != *layout || input.is_table());
-        if layout.is_contiguous() && !program.inputs.iter().any(elsewhere) {
-            return self.run(slice::from_ref(program), None, Target::Into(storage, start..start + bytes));
+        let rows = if layout.is_contiguous() { Some(whole) } else { eval::rows_of(layout) };
+        if let Some(rows) = rows.filter(|_| !program.inputs.iter().any(elsewhere)) {
+            return into(rows);
         }
         let mut result = HostMemory::take(bytes)?;
         self.run(slice::from_ref(program), None, Target::New(smallvec![&mut result[..bytes]]))?;

@@ -176,6 +176,11 @@ impl Reader {
         matches!(strides, [.., 1, inner] if *inner > 1)
     }
 
+    /// Elements of a row, if rows are contiguous in memory, with gaps between them.
+    pub(super) fn run_length(&self) -> Option<usize> {
+        matches!(self.walk.strides(), [.., pitch, 1] if *pitch > 0).then(|| self.row())
+    }
+
     /// Elements of a row.
     pub(super) fn row(&self) -> usize {
         self.walk.shape().last().copied().unwrap_or(1)
@@ -218,6 +223,10 @@ impl Reader {
         for run in self.runs(0, source.len()) {
             let (from, after) = rest.split_at(run.length);
             rest = after;
+            if run.stride == 1 {
+                out[run.at as usize..][..run.length].copy_from_slice(from);
+                continue;
+            }
             for (i, &value) in from.iter().enumerate() {
                 out[(run.at + i as isize * run.stride) as usize] = value;
             }

@@ -131,6 +131,13 @@ pub(super) struct Loop {
     is_pair: bool,
 }
 
+impl Loop {
+    /// Whether an element of the result needs the same element of each argument alone.
+    pub(super) fn is_by_element(&self) -> bool {
+        matches!(self.job, Job::Table(_) | Job::Call(_))
+    }
+}
+
 /// The loops of a program. A step is joined to its reader if that pays. Values `of_row` are computed alone.
 pub(super) fn loops(program: &Program, of_row: &ByValue<bool>) -> Result<Vec<Loop>> {
     let (mut uses, steps) = (program.by_value(0), &program.steps);

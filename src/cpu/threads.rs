@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use smallvec::SmallVec;
 
@@ -57,15 +58,25 @@ pub(super) struct Work(usize);
 const ADDITION: usize = 20;
 const BYTE: usize = 12;
 
-/// The time to wake another thread. One thread alone is faster with less than a few times this work.
-const WAKING: usize = 20_000_000;
+/// Work of one thread that is worth waking another: twice the time until that begins, as measured when one was woken,
+/// since the caller waits for all that it woke. An idle processor takes some microseconds, one with other work a
+/// scheduler's turn. Both are bounds of the measurement.
+static WAKING: AtomicUsize = AtomicUsize::new(LEAST_WAKING);
+const LEAST_WAKING: usize = 20_000_000;
+const MOST_WAKING: usize = 2_000_000_000;
+
+/// Changes the measurement.
+fn measure(change: impl Fn(usize) -> usize) {
+    let within = |waking| Some(change(waking).clamp(LEAST_WAKING, MOST_WAKING));
+    let _ = WAKING.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within);
+}
 
 impl Work {
     /// The time of this many elements of a program.
     pub(super) fn of(program: &Program, elements: usize) -> Work {
         let step = |step: &Step| match step.body {
             // They may be of any cost.
-            Some(Body::Function(_) | Body::Loop(_)) => WAKING,
+            Some(Body::Function(_) | Body::Loop(_)) => LEAST_WAKING,
             _ => cost(step.op, step.dtype) * ADDITION,
         };
         let steps: usize = program.steps.iter().map(step).sum();
@@ -79,6 +90,11 @@ impl Work {
         Work(count.saturating_mul(ADDITION))
     }
 
+    /// Whether it may be worth several threads.
+    pub(super) fn is_shared(self) -> bool {
+        self.0 >= LEAST_WAKING
+    }
+
     /// The threads that do it.
     pub(super) fn threads(self) -> usize {
         1 + self.helpers(count() - 1)
@@ -86,7 +102,7 @@ impl Work {
 
     /// Threads worth waking beside the calling one.
     fn helpers(self, others: usize) -> usize {
-        others.min(self.0 / WAKING)
+        others.min(self.0 / WAKING.load(Ordering::Relaxed))
     }
 }
 
@@ -152,6 +168,10 @@ pub(super) fn each<T: Send, S>(
     let tasks = tasks.into_iter();
     let others = tasks.len().saturating_sub(1);
     if others == 0 || work.helpers(others) == 0 {
+        // Work that was worth it once measures again after some hundred times.
+        if others > 0 && work.is_shared() {
+            measure(|waking| waking - waking / 256);
+        }
         let mut scratch = scratch()?;
         tasks.for_each(|task| each(&mut scratch, task));
         return Ok(());
@@ -167,12 +187,15 @@ pub(super) fn each<T: Send, S>(
     };
     let Some(pool) = pool() else { return run() };
     let failed: OnceLock<Error> = OnceLock::new();
+    let woken = Instant::now();
     pool.in_place_scope(|scope| {
         let all = pool.current_num_threads();
         for helper in Helper::lend(work.helpers(others.min(all)), all) {
             let (run, failed) = (&run, &failed);
             scope.spawn(move |_| {
                 let _helper = helper;
+                let begun = woken.elapsed().as_nanos() as usize;
+                measure(|waking| waking / 4 * 3 + begun.saturating_mul(1000) / 2);
                 // Others do the rest.
                 let _ = run().map_err(|error| failed.set(error));
             });

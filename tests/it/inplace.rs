@@ -222,3 +222,53 @@ fn what_is_stored_goes_to_its_places() {
         written(device, f32::from);
     });
 }
+
+/// Rows with gaps between them are read and written in place. Elements around a view stay.
+#[test]
+fn inner_views_are_written_by_rows() {
+    on_every_device(|device| {
+        for [rows, columns] in [[90, 200], [3, 70], [5, 9000], [70, 5]] {
+            let count = rows * columns;
+            let numbers = |step: usize| (0..count).map(|i| (i * step % 251) as i32).collect::<Vec<_>>();
+            let (x, a, b) = (numbers(7), numbers(11), numbers(13));
+            let to = device.upload(&x, [rows, columns]).unwrap();
+            let other = device.upload(&a, [rows, columns]).unwrap();
+            let turned = device.upload(&b, [columns, rows]).unwrap();
+            let row = other.slices((..1, 1..-1));
+            let column = other.slices((1..-1, ..1));
+            let inner = to.slices((1..-1, 1..-1));
+            let mut expected = x;
+            // A plan is kept from the second time on.
+            for _ in 0..3 {
+                let around = other.slices((..-2, 1..-1)) + other.slices((1..-1, 2..)) * 3;
+                let turned = turned.transpose(0, 1).slices((1..-1, 1..-1));
+                inner.assign((&inner - around) + turned * &row + &column).unwrap();
+                inner
+                    .assign(
+                        (&inner + &inner.flip(1) * 0 + Expr::coordinate([rows - 2, columns - 2], 1))
+                            .rem(1009),
+                    )
+                    .unwrap();
+                for i in 1..rows - 1 {
+                    for j in 1..columns - 1 {
+                        let at = i * columns + j;
+                        let around = a[at - columns] + a[at + 1] * 3;
+                        let value = expected[at] - around + b[j * rows + i] * a[j] + a[i * columns];
+                        expected[at] = (value + j as i32 - 1) % 1009;
+                    }
+                }
+                assert!(to.to_vec().unwrap() == expected, "{rows} x {columns}");
+            }
+            inner.assign(other.slices((1..-1, 1..-1))).unwrap();
+            inner.slice(0, ..1).assign(5).unwrap();
+            for i in 1..rows - 1 {
+                let row = i * columns + 1..(i + 1) * columns - 1;
+                match i {
+                    1 => expected[row].fill(5),
+                    _ => expected[row.clone()].copy_from_slice(&a[row]),
+                }
+            }
+            assert!(to.to_vec().unwrap() == expected, "{rows} x {columns}");
+        }
+    });
+}

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use smallvec::SmallVec;
 
-use super::{ASKING, Engine, Kept, Prepared};
+use super::{ASKING, Engine, Kept, Prepared, Runs};
 use crate::cpu::bytes::{LARGEST_NEAR, Operand};
 use crate::cpu::combine::{self, Loops, Values};
 use crate::cpu::kernels::PART;
@@ -26,8 +26,13 @@ pub(in crate::cpu) enum Instr {
 }
 
 impl Instr {
+    /// Whether it is a loop that can run over one run of elements after the other.
+    pub(super) fn is_by_element(&self) -> bool {
+        matches!(self, Instr::Map(own) if own.is_by_element())
+    }
+
     /// Its operands, and its value.
-    fn values(&self) -> (&[Value], Value) {
+    pub(super) fn values(&self) -> (&[Value], Value) {
         match self {
             Instr::Map(own) | Instr::Gather(own) => (&own.args, own.value),
             Instr::Reduce(own) => (std::slice::from_ref(&own.value), own.gives),
@@ -110,17 +115,17 @@ impl<'a> Engine<'a> {
         Engine::kept(program, from, row, prepare)
     }
 
-    /// The engine of what is kept with the program, or is made now. Memory that is read and written is a case of its
-    /// own.
+    /// The engine of what is kept with the program, or is made now.
     fn kept(
         program: &'a Program,
         from: &'a [Operand<'a>],
         row: usize,
         prepare: impl Fn() -> Result<Prepared>,
     ) -> Result<Self> {
-        let is_apart = !from.iter().any(|from| matches!(from, Operand::Output));
-        let known = || program.ready.get::<Prepared>().filter(|known| is_apart && known.row == row);
-        if known().is_none() && is_apart && program.ready.again() {
+        let outputs = || from.iter().map(Operand::is_output);
+        let is_same = |known: &&Prepared| known.row == row && outputs().eq(known.outputs.iter().copied());
+        let known = || program.ready.get::<Prepared>().filter(is_same);
+        if program.ready.get::<Prepared>().is_none() && program.ready.again() {
             program.ready.put(prepare()?);
         }
         let prepared = match known() {
@@ -134,6 +139,7 @@ impl<'a> Engine<'a> {
             most: 0,
             turned: SmallVec::from_elem(false, from.len()),
             chunk: 0,
+            runs: Runs::default(),
         })
     }
 }
@@ -142,7 +148,7 @@ impl Prepared {
     fn new(program: &Program, from: &[Operand<'_>], row: usize) -> Result<Prepared> {
         let axis = program.shape.iter().rposition(|&n| n > 1).unwrap_or(0);
         let is_one = |(input, from): (&Input, &Operand<'_>)| {
-            let stays = input.layout.strides().get(axis) == Some(&0) && !matches!(from, Operand::Output);
+            let stays = input.layout.strides().get(axis) == Some(&0) && !from.is_output();
             row > 1 && stays && !input.is_table()
         };
         let inputs = program.inputs.iter().zip(from);
@@ -213,6 +219,7 @@ impl Prepared {
             is_kept: rows.kept,
             asks,
             in_loops,
+            outputs: from.iter().map(Operand::is_output).collect(),
             cut: OnceLock::new(),
         })
     }

@@ -2,6 +2,7 @@
 //! cache, so nothing is interpreted for each element. Callers choose the elements and the destination.
 
 mod code;
+mod runs;
 mod values;
 
 use std::ops::Deref;
@@ -12,6 +13,7 @@ use smallvec::SmallVec;
 
 pub(super) use code::Tile;
 use code::{Instr, Reduction};
+pub(super) use runs::Runs;
 use values::Place;
 
 use super::ahead::{self, Ahead};
@@ -50,6 +52,8 @@ pub(super) struct Prepared {
     asks: bool,
     /// Tables of loops.
     in_loops: Vec<bool>,
+    /// Inputs that are elements of the output.
+    outputs: SmallVec<[bool; 8]>,
     /// The cut of an elementwise program, after it has run.
     pub cut: OnceLock<Cut>,
 }
@@ -61,10 +65,15 @@ pub(super) struct Cut {
     pub chunk: usize,
     pub row: usize,
     pub most: usize,
+    /// Rows of a tile, if it has several.
+    pub rows: usize,
     /// Inputs whose rows lie across memory.
     pub turned: SmallVec<[bool; 8]>,
+    /// The length of the result's rows in memory, if gaps lie between them.
+    pub own: Option<usize>,
     /// Whether results are stored past the cache.
     pub streams: bool,
+    pub runs: Runs,
     pub work: Work,
 }
 
@@ -79,6 +88,7 @@ pub(super) struct Engine<'a> {
     pub turned: SmallVec<[bool; 8]>,
     /// Elements of such a chunk.
     pub chunk: usize,
+    pub runs: Runs,
 }
 
 /// The destination of a tile's last loop.
@@ -227,7 +237,9 @@ impl<'a> Engine<'a> {
             ask.iter_mut().for_each(|ask| ask());
             match own {
                 Instr::Map(own) => {
-                    let is_last = own.value == program.results[0] && self.of_row[own.value] == self.is_kept;
+                    let is_last = own.value == program.results[0]
+                        && self.of_row[own.value] == self.is_kept
+                        && (self.runs.length == 0 || own.is_by_element());
                     let last = if is_last { out.take() } else { None };
                     let is_done = last.is_some();
                     self.map(own, last, scratch);
@@ -241,11 +253,16 @@ impl<'a> Engine<'a> {
         }
         let Some(Out { bytes, stream }) = out else { return };
         let result = self.read(program.results[0], self.is_kept, scratch);
-        for out in bytes.chunks_mut(result.len()) {
-            let result = &result[..out.len()];
-            match stream {
-                Some(stream) => stream.copy(result, out),
-                None => out.copy_from_slice(result),
+        let size = program.dtype.size();
+        let step = if result.len() == tile.count(self.is_kept) * size { self.runs.length * size } else { 0 };
+        for (k, out) in self.runs.of(bytes, size).enumerate() {
+            let result = &result[k * step..];
+            for out in out.chunks_mut(result.len()) {
+                let result = &result[..out.len()];
+                match stream {
+                    Some(stream) => stream.copy(result, out),
+                    None => out.copy_from_slice(result),
+                }
             }
         }
     }
@@ -266,6 +283,9 @@ impl<'a> Engine<'a> {
             own.args.iter().for_each(|&arg| args.push(self.read(arg, by_row, scratch)));
             let args = args.as_slice();
             match out {
+                out if self.is_by_runs(own, out.is_some(), scratch) => {
+                    self.by_runs(own, args, &mut register, out, scratch);
+                }
                 // Its states do not lie side by side.
                 Some(Out { bytes, stream }) if matches!(own.job, Job::State { .. }) => {
                     register.through(stream, bytes, |bytes| own.job.run(args, bytes));

@@ -18,6 +18,8 @@ pub(super) enum Place {
     /// In an input's memory, or its transposed chunk, from a byte on.
     Source(usize, usize),
     Turned(usize, usize),
+    /// In an input's memory, from a byte on, in runs that lie this many bytes apart.
+    Runs(usize, usize, usize),
     #[default]
     Register,
     /// A table: the addresses of its elements without the indices. Without a stride the addresses are in its register.
@@ -175,12 +177,18 @@ impl<'a> Engine<'a> {
         }
         let bytes =
             if scratch.values[value].equal { elements.min(PART) } else { elements } * self.sizes[value];
+        let memory = |i: usize| match self.from[i] {
+            Operand::Bytes(source) => Some(source),
+            _ => None,
+        };
         let source = match scratch.values[value].place {
-            Place::Source(i, at) => match self.from[i] {
-                Operand::Bytes(source) => Some((source, at)),
-                _ => None,
-            },
+            Place::Source(i, at) => memory(i).map(|source| (source, at)),
             Place::Turned(i, at) => Some((cast(&scratch.turned[i]), at)),
+            Place::Runs(i, at, pitch) => {
+                let length = self.runs.length;
+                let far = (elements / length - 1) * pitch + length * self.sizes[value];
+                return memory(i).map_or(&[], |source| &source[at..at + far]);
+            }
             _ => None,
         };
         match source {
@@ -218,6 +226,14 @@ impl<'a> Engine<'a> {
         if let (Operand::Bytes(_), Some((at, 1))) = (self.from[i], run) {
             return (Place::Source(i, at * size), false);
         }
+        let length = self.runs.length;
+        if length > 0
+            && self.runs.inputs[i]
+            && let (Some((at, 1)), Some(pitch)) =
+                (reader.run(start, length), reader.pitch(start, count / length, length))
+        {
+            return (Place::Runs(i, at * size, pitch * size), false);
+        }
         let register = &mut scratch.registers[own];
         let splat = match self.from[i] {
             Operand::Scalar(_) => Some(0),
@@ -243,7 +259,11 @@ impl<'a> Engine<'a> {
                     None => tile.each(to, |start, to| reader.gather(bytes, start, to)),
                 }
             }),
-            Operand::Output => to.copy_from_slice(out),
+            Operand::Output => {
+                let [length, pitch] = self.runs.bytes(out.len(), size);
+                let runs = to.chunks_mut(length).zip(out.chunks(pitch));
+                runs.for_each(|(to, out)| to.copy_from_slice(&out[..length]));
+            }
             Operand::Index => match splat {
                 Some(at) => cast_mut::<_, i32>(to).fill(at as i32),
                 None => tile.each(cast_mut(to), |start, to| reader.addresses(start, to, |at| at as i32)),
