@@ -245,7 +245,7 @@ fn inner_views_are_written_by_rows() {
                 inner.assign((&inner - around) + turned * &row + &column).unwrap();
                 inner
                     .assign(
-                        (&inner + &inner.flip(1) * 0 + Expr::coordinate([rows - 2, columns - 2], 1))
+                        (&inner + &inner.flip(1) * 0 + Expr::iota([rows - 2, columns - 2], 1))
                             .rem(1009),
                     )
                     .unwrap();
