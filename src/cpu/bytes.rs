@@ -46,13 +46,13 @@ impl Operand<'_> {
 
     /// Bytes of memory that are read at most. Views of one storage count once.
     pub(super) fn bytes(all: &[Operand<'_>]) -> usize {
-        let memory = all.iter().filter_map(|from| match from {
-            Operand::Bytes(bytes) => Some(*bytes),
-            _ => None,
+        let is_one =
+            |from: &Operand<'_>, own| matches!(from, Operand::Bytes(bytes) if std::ptr::eq(*bytes, own));
+        let bytes = all.iter().enumerate().map(|(i, from)| match *from {
+            Operand::Bytes(own) if !all[..i].iter().any(|known| is_one(known, own)) => own.len(),
+            _ => 0,
         });
-        let is_new =
-            |(i, own): &(usize, &[u8])| !memory.clone().take(*i).any(|known| std::ptr::eq(known, *own));
-        memory.clone().enumerate().filter(is_new).map(|(_, own)| own.len()).sum()
+        bytes.sum()
     }
 }
 

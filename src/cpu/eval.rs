@@ -37,10 +37,6 @@ const TURNED_CHUNK: usize = 8 * CHUNK;
 /// gathering.
 const LONG_ROW: std::ops::RangeInclusive<usize> = BLOCK / 4..=CHUNK;
 
-/// Rows of at least this many elements are read and written one by one where gaps lie between them. Shorter ones are
-/// copied.
-const SHORTEST_RUN: usize = 64;
-
 /// Rows of at most this many elements: values that are constant along them are computed once.
 pub(super) const SHORT_ROW: usize = *LONG_ROW.start() - 1;
 
@@ -116,16 +112,10 @@ pub(super) fn elements<'a>(program: &Program, from: &[Operand<'a>]) -> Result<El
     Ok(Elements::Computed(computed, bytes))
 }
 
-/// Rows of a layout, and their distance, if it has rows that are contiguous in memory and long enough to be written one
-/// by one.
+/// The length and the distance of a layout's rows, if they can be written one by one.
 pub(super) fn rows_of(layout: &Layout) -> Option<[usize; 2]> {
     let simple = layout.simplified();
-    match (&simple.shape()[..], &simple.strides()[..]) {
-        (&[_, row], &[pitch, 1]) if row >= SHORTEST_RUN && pitch >= row as isize => {
-            Some([row, pitch as usize])
-        }
-        _ => None,
-    }
+    Reader::new(&simple).rows().filter(|[row, pitch]| simple.rank() == 2 && row <= pitch)
 }
 
 /// Runs a program over all of its elements, in row-major order, into `out`.
@@ -194,10 +184,8 @@ fn cut(engine: &Engine<'_>, count: usize, short: usize, own: Option<usize>) -> C
         _ => BLOCK,
     };
     let mut runs = Runs { inputs: engine.in_runs(), ..Runs::default() };
-    let in_runs = || readers.iter().zip(&runs.inputs).filter(|(_, in_runs)| **in_runs);
-    let run = own.or_else(|| {
-        in_runs().filter_map(|(reader, _)| reader.run_length()).filter(|n| *n >= SHORTEST_RUN).min()
-    });
+    let rows = readers.iter().zip(&runs.inputs).filter(|(_, in_runs)| **in_runs);
+    let run = own.or_else(|| rows.filter_map(|(reader, _)| Some(reader.rows()?[0])).min());
     let chunk_of_turned = |row: usize| {
         let row = row.max(own.unwrap_or(1));
         row * (CHUNK / row).max((TURNED_CHUNK / row).min(4 * line)).max(1)

@@ -6,6 +6,9 @@ use super::lines::prefetch;
 use crate::layout::Layout;
 use crate::vectors;
 
+/// Elements of a row with gaps around it that is read and written in place. Shorter ones are copied.
+const SHORTEST_RUN: usize = 64;
+
 /// Writes rows of `row` elements each: `rows[r * row + c] = source[r + c * stride]`. Squares are transposed in cache,
 /// with a cache line of `SIDE` elements. The next squares are prefetched, as their lines lie too far apart for the
 /// processor to guess.
@@ -176,9 +179,12 @@ impl Reader {
         matches!(strides, [.., 1, inner] if *inner > 1)
     }
 
-    /// Elements of a row, if rows are contiguous in memory, with gaps between them.
-    pub(super) fn run_length(&self) -> Option<usize> {
-        matches!(self.walk.strides(), [.., pitch, 1] if *pitch > 0).then(|| self.row())
+    /// The length of rows that are contiguous in memory, and their distance, if they are long enough to be read and
+    /// written one by one.
+    pub(super) fn rows(&self) -> Option<[usize; 2]> {
+        let &[.., pitch, 1] = self.walk.strides() else { return None };
+        let pitch = usize::try_from(pitch).ok().filter(|pitch| *pitch > 0);
+        pitch.map(|pitch| [self.row(), pitch]).filter(|[row, _]| *row >= SHORTEST_RUN)
     }
 
     /// Elements of a row.

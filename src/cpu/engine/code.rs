@@ -26,11 +26,6 @@ pub(in crate::cpu) enum Instr {
 }
 
 impl Instr {
-    /// Whether it is a loop that can run over one run of elements after the other.
-    pub(super) fn is_by_element(&self) -> bool {
-        matches!(self, Instr::Map(own) if own.is_by_element())
-    }
-
     /// Its operands, and its value.
     pub(super) fn values(&self) -> (&[Value], Value) {
         match self {

@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use super::values::Place;
-use super::{Engine, InTile, Out, Scratch};
+use super::{Engine, InTile, Instr, Out, Scratch};
 use crate::cpu::bytes::Operand;
 use crate::cpu::pairs::Loop;
 use crate::cpu::registers::Register;
@@ -45,10 +45,11 @@ impl Engine<'_> {
             matches!(self.from[i], Operand::Bytes(_))
                 && !input.is_table()
                 && !self.of_row.inputs()[i]
-                && self.readers[i].run_length().is_some()
+                && self.readers[i].rows().is_some()
         };
         let mut inputs: SmallVec<[bool; 8]> = self.program.inputs.iter().enumerate().map(is_memory).collect();
-        let read = self.code.iter().filter(|own| !own.is_by_element()).flat_map(|own| own.values().0);
+        let is_apart = |own: &&Instr| !matches!(own, Instr::Map(own) if own.is_by_element());
+        let read = self.code.iter().filter(is_apart).flat_map(|own| own.values().0);
         read.chain(&self.program.results).filter_map(|value| value.input()).for_each(|i| inputs[i] = false);
         inputs
     }

@@ -3,7 +3,7 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::{Engine, Scratch, Tile};
+use super::{Engine, InTile, Scratch, Tile};
 use crate::cpu::bytes::{Operand, with_memory};
 use crate::cpu::kernels::PART;
 use crate::cpu::load;
@@ -175,20 +175,19 @@ impl<'a> Engine<'a> {
         if self.of_row[value] && !by_row && !scratch.values[value].equal {
             return scratch.spread[value].bytes(self.spread_count(scratch) * self.sizes[value]);
         }
-        let bytes =
-            if scratch.values[value].equal { elements.min(PART) } else { elements } * self.sizes[value];
-        let memory = |i: usize| match self.from[i] {
-            Operand::Bytes(source) => Some(source),
-            _ => None,
+        let InTile { place, equal } = scratch.values[value];
+        let (size, length) = (self.sizes[value], self.runs.length);
+        let bytes = match place {
+            Place::Runs(_, _, pitch) => (elements / length - 1) * pitch + length * size,
+            _ if equal => elements.min(PART) * size,
+            _ => elements * size,
         };
-        let source = match scratch.values[value].place {
-            Place::Source(i, at) => memory(i).map(|source| (source, at)),
+        let source = match place {
+            Place::Source(i, at) | Place::Runs(i, at, _) => match self.from[i] {
+                Operand::Bytes(source) => Some((source, at)),
+                _ => None,
+            },
             Place::Turned(i, at) => Some((cast(&scratch.turned[i]), at)),
-            Place::Runs(i, at, pitch) => {
-                let length = self.runs.length;
-                let far = (elements / length - 1) * pitch + length * self.sizes[value];
-                return memory(i).map_or(&[], |source| &source[at..at + far]);
-            }
             _ => None,
         };
         match source {
