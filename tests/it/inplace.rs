@@ -244,10 +244,7 @@ fn inner_views_are_written_by_rows() {
                 let turned = turned.transpose(0, 1).slices((1..-1, 1..-1));
                 inner.assign((&inner - around) + turned * &row + &column).unwrap();
                 inner
-                    .assign(
-                        (&inner + &inner.flip(1) * 0 + Expr::iota([rows - 2, columns - 2], 1))
-                            .rem(1009),
-                    )
+                    .assign((&inner + &inner.flip(1) * 0 + Expr::iota([rows - 2, columns - 2], 1)).rem(1009))
                     .unwrap();
                 for i in 1..rows - 1 {
                     for j in 1..columns - 1 {

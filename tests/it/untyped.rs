@@ -85,8 +85,8 @@ methods! {
         expm1 log2 log10 log1p tan asin acos atan sinh cosh asinh acosh atanh erf erfc logit lgamma digamma
         to_degrees to_radians fract signbit is_nan is_inf is_finite]
         [fmin fmax copysign atan2 hypot logaddexp xlogy nextafter] [fma];
-    composed Float: [relu6 selu gelu gelu_tanh silu softplus mish softsign hardsigmoid hardswish tanhshrink ln]
-        [leaky_relu prelu elu celu powf] [mul_add lerp hardtanh threshold];
+    composed Float: [nan_to_num relu6 selu gelu gelu_tanh silu softplus mish softsign hardsigmoid hardswish tanhshrink ln]
+        [fill_nan leaky_relu prelu elu celu powf] [mul_add lerp hardtanh threshold];
 }
 
 fn integer<T: Integer>(name: &str, operands: &[Expr<T>; 3]) -> Option<AnyExpr> {
