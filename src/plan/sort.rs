@@ -89,7 +89,7 @@ impl Plan {
         let moved = sort.moved();
         let stored = usize::from(moved.values) * sort.words as usize + usize::from(moved.indices);
         let words = match sort.pass {
-            Pass::Scan => 2 * rows * run.all << sort.digit,
+            Pass::Scan => (2 * rows * run.all) << sort.digit,
             _ => elements * (sort.words as usize + usize::from(sort.reads_indices()) + stored),
         };
         let made = Made {
