@@ -214,10 +214,10 @@ pub(crate) mod scan {
 
 /// Sorts and counts by tiles.
 pub(crate) mod sort {
-    /// The most bits of a digit, the invocations of a workgroup, and the neighbouring elements of each. With 16 counts of
-    /// an invocation a tile takes 13 KiB of workgroup memory. An invocation packs these counts, of four bits each, into
-    /// two words, so a digit has at most 4 bits, and an invocation 8 elements.
-    pub(crate) const BITS: u32 = 4;
-    pub(crate) const GROUP: u32 = 128;
-    pub(crate) const EACH: u32 = 8;
+    /// The most bits of a digit, the invocations of a workgroup, and the elements that each sorts. A tile is sorted by four
+    /// bits at a time: an invocation packs sixteen counts of as many bits into two words, and fifteen elements are counted
+    /// so. With 256 invocations that takes 26 KiB of workgroup memory; an adapter with less has half as many.
+    pub(crate) const BITS: u32 = 8;
+    pub(crate) const GROUP: u32 = 256;
+    pub(crate) const EACH: u32 = 16;
 }

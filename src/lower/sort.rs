@@ -1,6 +1,5 @@
-//! Sorts: for each digit of the keys, its counts in tiles, a scan of these, and a move of the elements. Rows shorter
-//! than a tile are sorted as one long row, and at last by the number of their row. For slots larger than a binding,
-//! each range of one is moved to each range of the other.
+//! Sorts: for each digit of the keys, its counts in tiles, their sums, and a move of the elements. Rows no longer than a tile
+//! are sorted by one kernel. For slots larger than a binding, each range of one is moved to each range of the other.
 
 use std::ops::Range;
 
@@ -9,12 +8,9 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Lowering, copy_of};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{
-    AxisOp, ByKey, Gives, Input, Program, ProgramKind, ReduceOp, ScanAxis, Segments, Slot, Sort, Source,
-    Value,
-};
+use crate::ir::{ByKey, Gives, Input, Program, ProgramKind, ReduceOp, Segments, Slot, Sort, Source, Value};
 use crate::layout::Layout;
-use crate::plan::{self, Count, Moved, Plan, SortNumbers};
+use crate::plan::{self, Count, Moved, Pass, Plan, SortNumbers};
 use crate::tuning::sort::BITS;
 
 /// What moves from pass to pass: values, or indices of elements.
@@ -22,14 +18,6 @@ use crate::tuning::sort::BITS;
 struct Elements {
     values: Option<Slot>,
     indices: Option<Slot>,
-}
-
-/// One digit: its lowest bit, its bits, and whether it is one of the row's number.
-#[derive(Clone, Copy)]
-struct Digit {
-    shift: u32,
-    width: u32,
-    by_row: bool,
 }
 
 /// A sort of the rows of one slot.
@@ -41,15 +29,6 @@ struct Rows {
     moved: Option<Slot>,
     rows: usize,
     length: usize,
-    /// Elements of an original row, if all rows are sorted as one.
-    row: Option<usize>,
-}
-
-impl Rows {
-    /// Whether there is one row, of which only the wanted places are stored.
-    fn is_one(&self) -> bool {
-        self.rows == 1 && self.row.is_none()
-    }
 }
 
 impl Lowering {
@@ -81,16 +60,12 @@ impl Lowering {
                 (self.elements(&keys, count)?, keys.dtype, Some(self.elements(&moved, count)?))
             }
         };
-        let tile = plan::Sort::new(dtype, 0, self.target).tile();
-        let is_flat = count > length && 2 * length <= tile;
-        let rows = match is_flat {
-            true => Rows { sort, dtype, moved, rows: 1, length: count, row: Some(length) },
-            false => Rows { sort, dtype, moved, rows: count / length, length, row: None },
-        };
-        let result = self.by_digits(&rows, values)?;
+        let rows = Rows { sort, dtype, moved, rows: count / length, length };
+        let is_short = length <= plan::Sort::new(dtype, 0, Pass::Count, self.target).tile() && is_shown;
+        let result = if is_short { self.whole_rows(&rows, values)? } else { self.by_digits(&rows, values)? };
         self.note_passes();
         let places = sort.places();
-        if places.len() == length || rows.is_one() {
+        if is_short || places.len() == length || rows.rows == 1 {
             return Ok(result);
         }
         let places = places.start as isize..places.end as isize;
@@ -148,29 +123,50 @@ impl Lowering {
         Ok(result)
     }
 
+    /// Sorts rows no longer than a tile, and stores their wanted places.
+    fn whole_rows(&mut self, rows: &Rows, values: Slot) -> Result<Slot> {
+        let (sort, gives_index) = (rows.sort, rows.sort.gives != Gives::Values);
+        let moved = Moved { values: !gives_index, indices: gives_index, again: rows.moved.is_some() };
+        let pass = plan::Sort::new(rows.dtype, 0, Pass::Rows(moved), self.target);
+        let tiles = (pass.tile() / rows.length).min(rows.rows);
+        let (rounds, places) = (sort.bits.div_ceil(4) as usize, sort.places());
+        let all_rounds = rounds + (usize::BITS - (tiles - 1).leading_zeros()).div_ceil(4) as usize;
+        let (length, low, size, flip) = (rows.length, places.start, places.len(), flip(sort));
+        let run = SortNumbers {
+            length,
+            tiles,
+            all: rows.rows,
+            rounds,
+            all_rounds,
+            flip,
+            low,
+            size,
+            ..SortNumbers::default()
+        };
+        let result = self.slot(rows.rows * size, if gives_index { DType::U32 } else { rows.dtype });
+        let reads = std::iter::once(values).chain(rows.moved).collect();
+        let plan = Plan::sort(pass, (rows.rows, rows.rows.div_ceil(tiles)), run, reads, self.target)?;
+        self.dispatch(plan, smallvec![result])?;
+        Ok(result)
+    }
+
     fn by_digits(&mut self, rows: &Rows, values: Slot) -> Result<Slot> {
         // As few digits as possible, of equal size, each in one word.
-        let of = |bits: u32, by_row: bool| {
-            let word = bits.min(u32::BITS);
-            let width = word.div_ceil(word.div_ceil(BITS).max(1)).max(1);
-            (0..bits).step_by(width as usize).map(move |shift| Digit { shift, width, by_row })
-        };
-        let numbers = rows.row.map_or(0, |row| usize::BITS - (rows.length / row - 1).leading_zeros());
+        let bits = rows.sort.bits;
+        let word = bits.min(u32::BITS);
+        let width = word.div_ceil(word.div_ceil(BITS).max(1)).max(1);
         let gives_index = rows.sort.gives != Gives::Values;
-        let digits: Vec<Digit> = of(rows.sort.bits, false).chain(of(numbers, true)).collect();
         let mut elements = Elements { values: Some(values), indices: rows.moved };
-        for (number, &digit) in digits.iter().enumerate() {
-            let rest = &digits[number + 1..];
-            let is_last = rest.is_empty();
+        for shift in (0..bits).step_by(width as usize) {
+            let is_last = shift + width >= bits;
             let moved = Moved {
-                values: !gives_index || rest.iter().any(|digit| !digit.by_row),
-                indices: gives_index || !is_last && rows.row.is_some(),
-                again: number > 0 || rows.moved.is_some(),
-                of_row: is_last && rows.row.is_some(),
+                values: !gives_index || !is_last,
+                indices: gives_index,
+                again: shift > 0 || rows.moved.is_some(),
             };
             let places =
-                if is_last && rows.is_one() { rows.sort.places() } else { 0..rows.rows * rows.length };
-            elements = self.by_digit(rows, digit, elements, moved, places)?;
+                if is_last && rows.rows == 1 { rows.sort.places() } else { 0..rows.rows * rows.length };
+            elements = self.by_digit(rows, (shift, width), elements, moved, places)?;
         }
         match if gives_index { elements.indices } else { elements.values } {
             Some(slot) => Ok(slot),
@@ -178,63 +174,65 @@ impl Lowering {
         }
     }
 
-    /// Moves the elements of some places by one digit.
+    /// Moves the elements of some places by one digit: its lowest bit, and its bits.
     fn by_digit(
         &mut self,
         rows: &Rows,
-        Digit { shift, width, by_row }: Digit,
+        (shift, width): (u32, u32),
         elements: Elements,
         moved: Moved,
         places: Range<usize>,
     ) -> Result<Elements> {
         let count = rows.rows * rows.length;
-        let pass = plan::Sort { by_row, ..plan::Sort::new(rows.dtype, width, self.target) };
+        let pass = plan::Sort::new(rows.dtype, width, Pass::Count, self.target);
         // Elements of 32 bits move by truth values.
         let widest = if rows.dtype == DType::Bool { DType::U32 } else { rows.dtype };
         let ranges = self.cuts.ranges(count, widest);
         // Several ranges belong to one row.
         let length = |range: &Range<usize>| if ranges.len() == 1 { rows.length } else { range.len() };
         let tiles: usize = ranges.iter().map(|range| length(range).div_ceil(pass.tile())).sum();
-        let counts = (rows.rows * tiles) << pass.digit;
+        let counts = (rows.rows * (tiles + 1)) << pass.digit;
         if !self.cuts.shows(counts, DType::U32) {
             bail!(
                 Limit,
                 "a sort of {count} elements needs more counts than a kernel binds: sort parts of it"
             );
         }
-        let (shift, row) = (shift as usize, rows.row.unwrap_or(0));
-        let flip = if rows.sort.descending { u32::MAX as usize } else { 0 };
-        let run = SortNumbers { all: tiles, shift, flip, row, ..SortNumbers::default() };
+        let (shift, flip) = (shift as usize, flip(rows.sort));
+        let all_rounds = pass.digit.div_ceil(4) as usize;
+        let run = SortNumbers { all: tiles, shift, flip, all_rounds, ..SortNumbers::default() };
         let mut before = 0;
         let runs: Vec<(SortNumbers, Range<usize>)> = ranges
             .iter()
             .map(|range| {
-                let own = SortNumbers { length: length(range), start: range.start, before, ..run };
-                before += own.length.div_ceil(pass.tile());
+                let length = length(range);
+                let tiles = length.div_ceil(pass.tile());
+                let own = SortNumbers { length, tiles, start: range.start, before, ..run };
+                before += tiles;
                 (own, range.clone())
             })
             .collect();
         // The operands of a pass, over a range of the elements.
         let cuts = self.cuts;
         let reads = |pass: &plan::Sort, range: &Range<usize>| -> Vec<Slot> {
-            let values = elements.values.filter(|_| pass.reads_values());
             let indices = elements.indices.filter(|_| pass.reads_indices());
-            let values = values.map(|slot| cuts.bound(slot, range, rows.dtype));
+            let values = elements.values.map(|slot| cuts.bound(slot, range, rows.dtype));
             values.into_iter().chain(indices.map(|slot| cuts.bound(slot, range, DType::U32))).collect()
         };
-        let counted = self.slot(counts, DType::U32);
+        let [counted, offsets] = [(); 2].map(|()| self.slot(counts, DType::U32));
         for (run, range) in &runs {
-            self.sort_pass(&pass, rows.rows, *run, reads(&pass, range), smallvec![counted])?;
+            self.sort_pass(pass, rows.rows, *run, reads(&pass, range), smallvec![counted])?;
         }
-        let layout = Layout::contiguous([counts])?;
-        let axis = ScanAxis { op: ReduceOp::Sum, axis: 0, exclusive: true };
-        let scan = Program::copy(Input::new(DType::U32, Source::Slot(counted), layout));
-        let offsets = self.computed(&scan.of_kind(ProgramKind::of(AxisOp::Scan(axis))))?;
+        let scan = plan::Sort { pass: Pass::Scan, ..pass };
+        let blocks = rows.rows << (pass.digit - 3);
+        let run_of_counts = SortNumbers { length: tiles << pass.digit, ..run };
+        let plan = Plan::sort(scan, (rows.rows, blocks), run_of_counts, vec![counted], self.target)?;
+        self.dispatch(plan, smallvec![offsets])?;
         let next = Elements {
             values: moved.values.then(|| self.slot(places.len(), rows.dtype)),
             indices: moved.indices.then(|| self.slot(places.len(), DType::U32)),
         };
-        let together = plan::Sort { moved: Some(moved), ..pass.clone() };
+        let together = plan::Sort { pass: Pass::Move(moved), ..pass };
         let moves = match together.bindings() > self.target.bindings as usize {
             // A kernel for each, as the adapter binds too few for both. Each kernel reads the digits.
             true => [Moved { indices: false, ..moved }, Moved { values: false, ..moved }].to_vec(),
@@ -242,7 +240,7 @@ impl Lowering {
         };
         let stored = self.cuts.ranges(places.len(), widest);
         for moved in moves {
-            let pass = plan::Sort { moved: Some(moved), ..pass.clone() };
+            let pass = plan::Sort { pass: Pass::Move(moved), ..pass };
             for (to, (run, range)) in stored.iter().flat_map(|to| runs.iter().map(move |run| (to, run))) {
                 let run = SortNumbers { low: places.start + to.start, size: to.len(), ..*run };
                 let mut own = reads(&pass, range);
@@ -252,7 +250,7 @@ impl Lowering {
                 let values = values.map(|slot| cuts.bound(slot, to, rows.dtype));
                 let indices = indices.map(|slot| cuts.bound(slot, to, DType::U32));
                 let writes = values.into_iter().chain(indices).collect();
-                self.sort_pass(&pass, rows.rows, run, own, writes)?;
+                self.sort_pass(pass, rows.rows, run, own, writes)?;
             }
         }
         Ok(next)
@@ -260,13 +258,18 @@ impl Lowering {
 
     fn sort_pass(
         &mut self,
-        pass: &plan::Sort,
+        pass: plan::Sort,
         rows: usize,
         run: SortNumbers,
         reads: Vec<Slot>,
         writes: SmallVec<[Slot; 1]>,
     ) -> Result<()> {
-        let plan = Plan::sort(pass.clone(), rows, run, reads, self.target)?;
+        let plan = Plan::sort(pass, (rows, rows * run.tiles), run, reads, self.target)?;
         self.dispatch(plan, writes)
     }
+}
+
+/// The bits that flip keys.
+fn flip(sort: Sort) -> usize {
+    if sort.descending { u32::MAX as usize } else { 0 }
 }

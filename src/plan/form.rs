@@ -10,6 +10,7 @@ use super::numbers::{
 use super::walk::{LANES, whole};
 use crate::dtype::DType;
 use crate::ir::{ByValue, GROUP, KeyKind, ReduceOp, Value};
+use crate::tuning::sort::EACH;
 
 /// What a kernel does with the elements of its program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -76,7 +77,7 @@ impl Form {
     pub(crate) fn vectors(&self) -> u32 {
         match self {
             Form::Elements(own) => own.vectors,
-            Form::Sort(sort) => sort.each.div_ceil(LANES as u32),
+            Form::Sort(_) => EACH / LANES as u32,
             _ => 1,
         }
     }
@@ -147,21 +148,30 @@ impl Contract {
     }
 }
 
-/// The text of a kernel that counts the digits of keys, or moves elements by them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The text of a pass of a sort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sort {
     pub kind: KeyKind,
     /// Words of an element.
     pub words: u32,
     /// Bits of a digit.
     pub digit: u32,
-    /// Invocations of a workgroup, and neighbouring elements of each.
+    /// Invocations of a workgroup.
     pub group: u32,
-    pub each: u32,
-    /// Whether keys are the numbers of rows, found from elements' indices.
-    pub by_row: bool,
-    /// The moved words, if the kernel moves elements. Otherwise it counts digits.
-    pub moved: Option<Moved>,
+    pub pass: Pass,
+}
+
+/// What a pass of a sort does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Pass {
+    /// It counts the digits of each tile.
+    Count,
+    /// It adds up the counts of tiles.
+    Scan,
+    /// It moves elements by a digit.
+    Move(Moved),
+    /// It sorts whole rows, several in a tile.
+    Rows(Moved),
 }
 
 /// The text of a kernel that counts the keys of a tile in the tile's own table.
@@ -181,8 +191,6 @@ pub(crate) struct Moved {
     pub indices: bool,
     /// Whether indices are read: an earlier pass has moved them, or they are other elements.
     pub again: bool,
-    /// Whether indices become those within rows.
-    pub of_row: bool,
 }
 
 impl Moved {

@@ -45,8 +45,8 @@ pub(crate) use access::{Access, Store, Stride};
 pub(crate) use explain::name as operand_name;
 pub(crate) use fields::Field;
 pub(crate) use form::{
-    Contract, Count, Elements, Form, Fused, Moved, Output, Phase, Reduce, Reduction, Scan, Scanned, Sort,
-    Tile, VectorAxis,
+    Contract, Count, Elements, Form, Fused, Moved, Output, Pass, Phase, Reduce, Reduction, Scan, Scanned,
+    Sort, Tile, VectorAxis,
 };
 pub(crate) use kernel::{Binding, Code, Kernel, Operand, Origin, Role};
 pub(crate) use launch::{MOST_ELEMENTS, Place, Plan};

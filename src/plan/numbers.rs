@@ -113,18 +113,19 @@ numbers! {
     SortNumbers {
         /// Workgroups in a row of the grid.
         pitch,
-        /// Tiles of all rows.
+        /// Workgroups in all.
         count,
-        /// Elements of a row where its number is the key.
-        row,
         /// Tiles of a row before these.
         before,
-        /// Elements and tiles of each row.
+        /// Elements and tiles of each row, or whole rows of a tile.
         length,
         tiles,
-        /// Elements of a row before these, and all tiles of a row.
+        /// Elements of a row before these, and all tiles of a row, or all rows.
         start,
         all,
+        /// Rounds of four bits: of whole keys, and in all, with those of rows' numbers.
+        rounds,
+        all_rounds,
         /// The lowest bit of the digit, and the bits that flip keys.
         shift,
         flip,

@@ -1,13 +1,12 @@
-//! Passes of a stable radix sort. A tile of a row belongs to a workgroup, and an invocation of it has neighbouring
-//! elements. One pass counts the digits of each tile. A scan
-//! of the counts finds where a tile's elements of each digit go: after the elements of that digit in all earlier tiles.
-//! The next pass moves them there. No kernel waits for another workgroup.
+//! Passes of a stable radix sort (`shaders/kernels/sort.wgsl`). A tile of a row belongs to a workgroup. For each digit of the
+//! keys one pass counts the digits of each tile, one adds the counts up, and one moves elements. Short rows take one pass.
+//! No kernel waits for another workgroup.
 
 use smallvec::smallvec;
 
 use super::access::Store;
 use super::builder::{Made, PlanBuilder};
-use super::form::{Form, Moved, Sort};
+use super::form::{Form, Moved, Pass, Sort};
 use super::grid::workgroups;
 use super::launch::Plan;
 use super::numbers::SortNumbers;
@@ -20,80 +19,89 @@ use crate::tuning::sort::{EACH, GROUP};
 
 impl Sort {
     /// A pass over digits of some bits, of elements of a type, for an adapter.
-    pub(crate) fn new(dtype: DType, digit: u32, target: Target) -> Sort {
+    pub(crate) fn new(dtype: DType, digit: u32, pass: Pass, target: Target) -> Sort {
         let (kind, words) = (KeyKind::of(dtype), (dtype.size() / size_of::<u32>()) as u32);
-        let group = GROUP.min(target.workgroup);
-        Sort { kind, words, digit, group, each: EACH, by_row: false, moved: None }
+        let fits = |group: &u32| *group <= target.workgroup && Sort::memory(*group) <= target.shared;
+        let group = [GROUP, GROUP / 2].into_iter().find(fits).unwrap_or(GROUP / 4);
+        // The local sort takes four bits, and the scan eight digits.
+        Sort { kind, words, digit: digit.max(4), group, pass }
+    }
+
+    /// Bytes of workgroup memory of a pass that moves: items, counts, sums, and the places of digits.
+    fn memory(group: u32) -> u32 {
+        4 * (EACH * group + 8 * group + 256 + 16 + 256)
     }
 
     /// Elements of a tile.
     pub(crate) fn tile(&self) -> usize {
-        (self.each * self.group) as usize
+        (EACH * self.group) as usize
+    }
+
+    /// The parts of an element that move.
+    pub(crate) fn moved(&self) -> Moved {
+        match self.pass {
+            Pass::Move(moved) | Pass::Rows(moved) => moved,
+            _ => Moved::default(),
+        }
+    }
+
+    /// Whether workgroup memory holds the elements themselves, as nothing else moves.
+    pub(crate) fn items_are_elements(&self) -> bool {
+        matches!(self.pass, Pass::Move(moved) if !moved.indices) && self.words == 1
+    }
+
+    /// Whether indices are read. Else an index is the place in the row.
+    pub(crate) fn reads_indices(&self) -> bool {
+        self.moved().indices && self.moved().again
+    }
+
+    /// Storage bindings of a pass that moves elements.
+    pub(crate) fn bindings(&self) -> usize {
+        let [keys, offsets] = [1, 1];
+        keys + usize::from(self.reads_indices()) + offsets + self.moved().count()
+    }
+
+    /// A pass in words.
+    fn describe(&self, run: &SortNumbers) -> String {
+        let bits = run.shift..run.shift + self.digit as usize;
+        match self.pass {
+            Pass::Count => format!("digits of tiles of {} elements counted, bits {bits:?}", self.tile()),
+            Pass::Scan => format!("counts of {} digits added up", 1 << self.digit),
+            Pass::Move(_) => format!("elements moved by bits {bits:?} of keys"),
+            Pass::Rows(_) => format!("rows sorted, {} in a workgroup", run.tiles),
+        }
     }
 }
 
 impl Plan {
-    /// Plans a pass over rows that reads values, indices and the destinations of tiles' digits, as far as it needs them.
+    /// Plans a pass over rows, by a number of workgroups. It reads values, indices and the destinations of tiles' digits, as
+    /// far as it needs them.
     pub(crate) fn sort(
         sort: Sort,
-        rows: usize,
+        (rows, count): (usize, usize),
         run: SortNumbers,
         reads: Vec<Slot>,
         target: Target,
     ) -> Result<Plan> {
-        let tiles = run.length.div_ceil(sort.tile());
-        let (count, elements) = (rows * tiles, rows * run.length);
-        let shape = Shape::from([elements]);
-        let groups = workgroups(&shape, count, target)?;
-        let numbers = SortNumbers { pitch: groups[0] as usize, count, tiles, ..run };
-        let words = sort.words as usize * usize::from(sort.reads_values());
-        let moved = words + usize::from(sort.reads_indices()) + sort.stored();
-        let moved = (elements * moved * size_of::<u32>()) as u64;
+        let elements = rows * run.length;
+        let groups = workgroups(&Shape::from([elements]), count, target)?;
+        let numbers = SortNumbers { pitch: groups[0] as usize, count, ..run };
+        let moved = sort.moved();
+        let stored = usize::from(moved.values) * sort.words as usize + usize::from(moved.indices);
+        let words = match sort.pass {
+            Pass::Scan => (2 * rows * run.all) << sort.digit,
+            _ => elements * (sort.words as usize + usize::from(sort.reads_indices()) + stored),
+        };
         let made = Made {
-            stored: smallvec![DType::U32; sort.moved.map_or(1, Moved::count)],
+            stored: smallvec![DType::U32; moved.count().max(1)],
             count: elements,
             store: Store::Lanes,
             numbers: numbers.words(),
             workgroup: [sort.group, 1],
             groups,
-            description: Some(sort.describe(run.shift)),
+            description: Some(sort.describe(&run)),
             form: Form::Sort(sort),
         };
-        Ok(PlanBuilder::over_slots(elements, reads, moved, made, target))
-    }
-}
-
-impl Sort {
-    pub(crate) fn reads_values(&self) -> bool {
-        !self.by_row || self.moved.is_some_and(|moved| moved.values)
-    }
-
-    /// Whether an earlier pass stored indices. Else an index is the place in the row.
-    pub(crate) fn reads_indices(&self) -> bool {
-        self.by_row || self.moved.is_some_and(|moved| moved.indices && moved.again)
-    }
-
-    /// Storage bindings of a pass that moves elements.
-    pub(crate) fn bindings(&self) -> usize {
-        let [values, indices] = [self.reads_values(), self.reads_indices()].map(usize::from);
-        let offsets = 1;
-        values + indices + offsets + self.moved.map_or(0, Moved::count)
-    }
-
-    /// The words stored for an element.
-    fn stored(&self) -> usize {
-        let words =
-            |moved: Moved| usize::from(moved.values) * self.words as usize + usize::from(moved.indices);
-        self.moved.map_or(0, words)
-    }
-
-    /// A pass in words.
-    fn describe(&self, shift: usize) -> String {
-        let of = if self.by_row { "row numbers" } else { "keys" };
-        let bits = shift..shift + self.digit as usize;
-        match self.moved {
-            None => format!("digits of tiles of {} elements counted, bits {bits:?} of {of}", self.tile()),
-            Some(_) => format!("elements moved by bits {bits:?} of {of}"),
-        }
+        Ok(PlanBuilder::over_slots(elements, reads, (words * size_of::<u32>()) as u64, made, target))
     }
 }

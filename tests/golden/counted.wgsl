@@ -13,16 +13,16 @@ struct Params {
 
 var<workgroup> table: array<atomic<u32>, 256>;
 
-@compute @workgroup_size(128)
+@compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let number = id.y * p.pitch + id.x;
     if (number >= p.count) { return; }
     let begin = number * 8192u;
     let size = min(p.length - begin, 8192u);
     let own = (p.before + number) * p.row;
-    for (var k = local; k < p.row; k += 128u) { atomicStore(&table[k], 0u); }
+    for (var k = local; k < p.row; k += 256u) { atomicStore(&table[k], 0u); }
     workgroupBarrier();
-    for (var k = local * 4u; k < size; k += 512u) {
+    for (var k = local * 4u; k < size; k += 1024u) {
         let i = (begin + k) / 4u;
         let v0 = in0[p.x0_offset + i];
         let keys = vec4<u32>(v0);
@@ -32,5 +32,5 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         if ((keys.w < p.row) & (k + 3u < size)) { atomicAdd(&table[keys.w], 1u); }
     }
     workgroupBarrier();
-    for (var k = local; k < p.row; k += 128u) { result[own + k] = atomicLoad(&table[k]); }
+    for (var k = local; k < p.row; k += 256u) { result[own + k] = atomicLoad(&table[k]); }
 }

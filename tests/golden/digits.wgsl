@@ -13,22 +13,17 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<u32>;
 @group(0) @binding(2) var<storage, read> in0: array<u32>;
 
-var<workgroup> counts: array<u32, 1024>;
-var<workgroup> sums: array<u32, 128>;
+var<workgroup> counts: array<atomic<u32>, 1024>;
 
-fn apart(i: u32, each: u32) -> u32 {
-    return i ^ ((i >> 5u) & (each - 1u));
-}
-
-fn digit(low: u32) -> u32 {
+fn key(low: u32, shift: u32) -> u32 {
     let rest = low & 0x7fffffffu;
     let is_nan = rest > 0x7f800000u;
     let is_below = low >= 0x80000000u && !(rest == 0u);
     let flipped = low ^ select(0x80000000u, 0xffffffffu, is_below);
     let signed = select(flipped, 0x80000000u, rest == 0u);
     let top = select(signed, 0xffffffffu, is_nan);
-    let key = top ^ p.flip;
-    return (key >> (p.shift & 31u)) & 15u;
+    let word = top;
+    return (word ^ p.flip) >> (shift & 31u);
 }
 
 @compute @workgroup_size(128)
@@ -37,45 +32,22 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     if (number >= p.count) { return; }
     let row = number / p.tiles;
     let tile = number % p.tiles;
-    let before = tile * 1024u;
+    let before = tile * 2048u;
     let first = row * p.length + before;
-    let size = min(p.length - before, 1024u);
-    let counted = row * 16u * p.all + p.before + tile;
-    var below = 0u;
-    var above = 0u;
-    for (var j = 0u; j < 8u; j += 1u) {
-        let slot = j * 128u + local;
-        let k = min(slot, size - 1u);
+    let size = min(p.length - before, 2048u);
+    let table = row * (p.all + 1u);
+    let counted = (table + p.before + tile) * 256u;
+    for (var i = local; i < 1024u; i += 128u) { atomicStore(&counts[i], 0u); }
+    workgroupBarrier();
+    for (var k = local; k < size; k += 128u) {
         let at = first + k;
         let low = in0[at];
-        let d = digit(low);
-        let one = select(0u, 1u << (d % 8u * 4u), slot < size);
-        below += select(0u, one, d < 8u);
-        above += select(one, 0u, d < 8u);
-    }
-    for (var i = 0u; i < 8u; i += 1u) {
-        let both = ((below >> (4u * i)) & 15u) | (((above >> (4u * i)) & 15u) << 16u);
-        counts[apart(i * 128u + local, 8u)] = both;
+        atomicAdd(&counts[(key(low, p.shift) & 255u) * 4u + local % 4u], 1u);
     }
     workgroupBarrier();
-    var sum = 0u;
-    if (local < 128u) {
-        for (var i = 0u; i < 8u; i += 1u) {
-            let at = apart(local * 8u + i, 8u);
-            let own = counts[at];
-            sum += own;
-        }
-        sums[apart(local, 16u)] = sum;
-    }
-    workgroupBarrier();
-    if (local < 8u) {
-        sum = 0u;
-        for (var i = 0u; i < 16u; i += 1u) {
-            let at = apart(local * 16u + i, 16u);
-            let own = sums[at];
-            sum += own;
-        }
-        result[counted + local * p.all] = sum & 0xffffu;
-        result[counted + (local + 8u) * p.all] = sum >> 16u;
+    for (var d = local; d < 256u; d += 128u) {
+        var sum = 0u;
+        for (var i = 0u; i < 4u; i += 1u) { sum += atomicLoad(&counts[d * 4u + i]); }
+        result[counted + d] = sum;
     }
 }

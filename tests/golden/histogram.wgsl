@@ -46,7 +46,7 @@ fn le_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
 
 var<workgroup> table: array<atomic<u32>, 256>;
 
-@compute @workgroup_size(128)
+@compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let number = id.y * p.pitch + id.x;
     if (number >= p.count) { return; }
@@ -58,9 +58,9 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let v3 = vec4<f32>(bitcast<f32>(p.scalar3));
     let v4 = vec4<i32>(bitcast<i32>(p.scalar4));
     let zero = vec4<u32>(p.zero);
-    for (var k = local; k < p.row; k += 128u) { atomicStore(&table[k], 0u); }
+    for (var k = local; k < p.row; k += 256u) { atomicStore(&table[k], 0u); }
     workgroupBarrier();
-    for (var k = local * 4u; k < size; k += 512u) {
+    for (var k = local * 4u; k < size; k += 1024u) {
         let i = (begin + k) / 4u;
         let v0 = in0[p.x0_offset + i];
         let v5 = le_f32(v1, v0);
@@ -75,5 +75,5 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         if ((keys.w < p.row) & (k + 3u < size)) { atomicAdd(&table[keys.w], 1u); }
     }
     workgroupBarrier();
-    for (var k = local; k < p.row; k += 128u) { result[own + k] = atomicLoad(&table[k]); }
+    for (var k = local; k < p.row; k += 256u) { result[own + k] = atomicLoad(&table[k]); }
 }

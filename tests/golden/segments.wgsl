@@ -1,12 +1,11 @@
 struct Params {
     pitch: u32,
     count: u32,
-    before: u32,
     length: u32,
     tiles: u32,
-    start: u32,
     all: u32,
-    shift: u32,
+    rounds: u32,
+    all_rounds: u32,
     flip: u32,
     low: u32,
     size: u32,
@@ -15,95 +14,183 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<u32>;
 @group(0) @binding(2) var<storage, read> in0: array<u32>;
-@group(0) @binding(3) var<storage, read> in1: array<u32>;
 
-var<workgroup> counts: array<u32, 512>;
-var<workgroup> sums: array<u32, 128>;
-var<workgroup> bases: array<u32, 8>;
-var<workgroup> places: array<u32, 1024>;
+var<workgroup> items: array<u32, 2048>;
+var<workgroup> counts: array<u32, 1024>;
+var<workgroup> sums: array<u32, 256>;
+var<workgroup> tops: array<u32, 16>;
+var<private> below: u32;
+var<private> above: u32;
 
 fn apart(i: u32, each: u32) -> u32 {
     return i ^ ((i >> 5u) & (each - 1u));
 }
 
-fn digit(low: u32) -> u32 {
+fn key(low: u32, shift: u32) -> u32 {
     let top = low;
-    let key = top ^ p.flip;
-    return (key >> (p.shift & 31u)) & 7u;
+    let word = top;
+    return (word ^ p.flip) >> (shift & 31u);
 }
 
-@compute @workgroup_size(128)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let number = id.y * p.pitch + id.x;
-    if (number >= p.count) { return; }
-    let row = number / p.tiles;
-    let tile = number % p.tiles;
-    let before = tile * 1024u;
-    let first = row * p.length + before;
-    let size = min(p.length - before, 1024u);
-    let counted = row * 8u * p.all + p.before + tile;
-    if (local < 8u) { bases[local] = in1[counted + local * p.all]; }
-    for (var j = 0u; j < 8u; j += 1u) {
-        let slot = j * 128u + local;
-        let k = min(slot, size - 1u);
-        let at = first + k;
-        let low = in0[at];
-        places[apart(slot, 8u)] = digit(low);
-    }
+fn digit(item: u32) -> u32 {
+    return item >> 16u;
+}
+
+fn part(item: u32, first: u32, round: u32) -> u32 {
+    if (round >= p.rounds) { return (item / p.length >> (4u * (round - p.rounds))) & 15u; }
+    let k = item;
+    let at = first + k;
+    let low = in0[at];
+    return key(low, 4u * round) & 15u;
+}
+
+fn ranked(bits: u32, exists: bool) -> u32 {
+    let shift = bits % 8u * 4u;
+    let rank = (select(above, below, bits < 8u) >> shift) & 15u;
+    let one = select(0u, 1u << shift, exists);
+    below += select(0u, one, bits < 8u);
+    above += select(one, 0u, bits < 8u);
+    return rank;
+}
+
+fn scanned(local: u32, has_halves: bool) {
     workgroupBarrier();
-    var below = 0u;
-    var above = 0u;
-    for (var j = 0u; j < 8u; j += 1u) {
-        let slot = local * 8u + j;
-        let d = places[apart(slot, 8u)];
-        let rank = (select(above, below, d < 4u) >> (d % 4u * 4u)) & 15u;
-        places[apart(slot, 8u)] = d | (rank << 4u);
-        let one = select(0u, 1u << (d % 4u * 4u), slot < size);
-        below += select(0u, one, d < 4u);
-        above += select(one, 0u, d < 4u);
-    }
-    for (var i = 0u; i < 4u; i += 1u) {
-        let both = ((below >> (4u * i)) & 15u) | (((above >> (4u * i)) & 15u) << 16u);
-        counts[apart(i * 128u + local, 8u)] = both;
-    }
-    workgroupBarrier();
-    var sum = 0u;
-    if (local < 64u) {
-        for (var i = 0u; i < 8u; i += 1u) {
-            let at = apart(local * 8u + i, 8u);
-            let own = counts[at];
-            counts[at] = sum;
-            sum += own;
-        }
-        sums[apart(local, 16u)] = sum;
-    }
-    workgroupBarrier();
-    if (local < 4u) {
-        sum = 0u;
+    if (local < 16u) {
+        var sum = 0u;
         for (var i = 0u; i < 16u; i += 1u) {
             let at = apart(local * 16u + i, 16u);
             let own = sums[at];
             sums[at] = sum;
             sum += own;
         }
+        tops[local] = sum;
     }
     workgroupBarrier();
-    for (var j = 0u; j < 8u; j += 1u) {
-        let at = apart(local * 8u + j, 8u);
-        let d = places[at] & 15u;
-        let own = d % 4u * 128u + local;
-        let both = counts[apart(own, 8u)] + sums[apart(own / 8u, 16u)];
-        let before = (both >> (d / 4u * 16u)) & 0xffffu;
-        places[at] = bases[d] + before + (places[at] >> 4u);
+    if (local == 0u) {
+        var all = 0u;
+        for (var i = 0u; i < 16u; i += 1u) { all += tops[i]; }
+        var sum = select(0u, all << 16u, has_halves);
+        for (var i = 0u; i < 16u; i += 1u) {
+            let own = tops[i];
+            tops[i] = sum;
+            sum += own;
+        }
     }
     workgroupBarrier();
-    for (var j = 0u; j < 8u; j += 1u) {
-        let slot = j * 128u + local;
-        let k = min(slot, size - 1u);
-        let at = first + k;
-        let index = p.start + before + k;
-        let to = places[apart(slot, 8u)] - p.low;
-        if ((to < p.size) & (slot < size)) {
+}
+
+fn place(bits: u32, local: u32) -> u32 {
+    return (counts[apart(bits % 8u * 128u + local, 8u)] >> (bits / 8u * 16u)) & 0xffffu;
+}
+
+@compute @workgroup_size(128)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let number = id.y * p.pitch + id.x;
+    if (number >= p.count) { return; }
+    let row = number * p.tiles;
+    let first = row * p.length;
+    let size = min(p.all - row, p.tiles) * p.length;
+    for (var slot = local; slot < 2048u; slot += 128u) { items[apart(slot, 16u)] = min(slot, size - 1u); }
+    for (var round = 0u; round < p.all_rounds; round += 1u) {
+        workgroupBarrier();
+        below = 0u;
+        above = 0u;
+        let own = local * 16u;
+        var own_bits = vec2<u32>(0u);
+        var ranks = vec2<u32>(0u);
+        let item0 = items[apart(own + 0u, 16u)];
+        own_bits.x |= part(item0, first, round) << 0u;
+        ranks.x |= ranked((own_bits.x >> 0u) & 15u, own + 0u < size) << 0u;
+        let item1 = items[apart(own + 1u, 16u)];
+        own_bits.x |= part(item1, first, round) << 4u;
+        ranks.x |= ranked((own_bits.x >> 4u) & 15u, own + 1u < size) << 4u;
+        let item2 = items[apart(own + 2u, 16u)];
+        own_bits.x |= part(item2, first, round) << 8u;
+        ranks.x |= ranked((own_bits.x >> 8u) & 15u, own + 2u < size) << 8u;
+        let item3 = items[apart(own + 3u, 16u)];
+        own_bits.x |= part(item3, first, round) << 12u;
+        ranks.x |= ranked((own_bits.x >> 12u) & 15u, own + 3u < size) << 12u;
+        let item4 = items[apart(own + 4u, 16u)];
+        own_bits.x |= part(item4, first, round) << 16u;
+        ranks.x |= ranked((own_bits.x >> 16u) & 15u, own + 4u < size) << 16u;
+        let item5 = items[apart(own + 5u, 16u)];
+        own_bits.x |= part(item5, first, round) << 20u;
+        ranks.x |= ranked((own_bits.x >> 20u) & 15u, own + 5u < size) << 20u;
+        let item6 = items[apart(own + 6u, 16u)];
+        own_bits.x |= part(item6, first, round) << 24u;
+        ranks.x |= ranked((own_bits.x >> 24u) & 15u, own + 6u < size) << 24u;
+        let item7 = items[apart(own + 7u, 16u)];
+        own_bits.x |= part(item7, first, round) << 28u;
+        ranks.x |= ranked((own_bits.x >> 28u) & 15u, own + 7u < size) << 28u;
+        let item8 = items[apart(own + 8u, 16u)];
+        own_bits.y |= part(item8, first, round) << 0u;
+        ranks.y |= ranked((own_bits.y >> 0u) & 15u, own + 8u < size) << 0u;
+        let item9 = items[apart(own + 9u, 16u)];
+        own_bits.y |= part(item9, first, round) << 4u;
+        ranks.y |= ranked((own_bits.y >> 4u) & 15u, own + 9u < size) << 4u;
+        let item10 = items[apart(own + 10u, 16u)];
+        own_bits.y |= part(item10, first, round) << 8u;
+        ranks.y |= ranked((own_bits.y >> 8u) & 15u, own + 10u < size) << 8u;
+        let item11 = items[apart(own + 11u, 16u)];
+        own_bits.y |= part(item11, first, round) << 12u;
+        ranks.y |= ranked((own_bits.y >> 12u) & 15u, own + 11u < size) << 12u;
+        let item12 = items[apart(own + 12u, 16u)];
+        own_bits.y |= part(item12, first, round) << 16u;
+        ranks.y |= ranked((own_bits.y >> 16u) & 15u, own + 12u < size) << 16u;
+        let item13 = items[apart(own + 13u, 16u)];
+        own_bits.y |= part(item13, first, round) << 20u;
+        ranks.y |= ranked((own_bits.y >> 20u) & 15u, own + 13u < size) << 20u;
+        let item14 = items[apart(own + 14u, 16u)];
+        own_bits.y |= part(item14, first, round) << 24u;
+        ranks.y |= ranked((own_bits.y >> 24u) & 15u, own + 14u < size) << 24u;
+        let item15 = items[apart(own + 15u, 16u)];
+        own_bits.y |= part(item15, first, round) << 28u;
+        ranks.y |= ranked((own_bits.y >> 28u) & 15u, false) << 28u;
+        let last_bits = own_bits.y >> 28u;
+        let last = select(0u, 1u << (last_bits / 8u * 16u), own + 15u < size);
+        for (var i = 0u; i < 8u; i += 1u) {
+            let both = ((below >> (4u * i)) & 15u) | (((above >> (4u * i)) & 15u) << 16u);
+            counts[apart(i * 128u + local, 8u)] = both + select(0u, last, last_bits % 8u == i);
+        }
+        workgroupBarrier();
+        var sum = 0u;
+        for (var i = 0u; i < 8u; i += 1u) { sum += counts[apart(local * 8u + i, 8u)]; }
+        for (var i = local; i < 256u; i += 128u) { sums[apart(i, 16u)] = select(0u, sum, i == local); }
+        scanned(local, true);
+        sum = sums[apart(local, 16u)] + tops[local / 16u];
+        for (var i = 0u; i < 8u; i += 1u) {
+            let at = apart(local * 8u + i, 8u);
+            let count = counts[at];
+            counts[at] = sum;
+            sum += count;
+        }
+        workgroupBarrier();
+        if (own + 0u < size) { items[apart(place((own_bits.x >> 0u) & 15u, local) + ((ranks.x >> 0u) & 15u), 16u)] = item0; }
+        if (own + 1u < size) { items[apart(place((own_bits.x >> 4u) & 15u, local) + ((ranks.x >> 4u) & 15u), 16u)] = item1; }
+        if (own + 2u < size) { items[apart(place((own_bits.x >> 8u) & 15u, local) + ((ranks.x >> 8u) & 15u), 16u)] = item2; }
+        if (own + 3u < size) { items[apart(place((own_bits.x >> 12u) & 15u, local) + ((ranks.x >> 12u) & 15u), 16u)] = item3; }
+        if (own + 4u < size) { items[apart(place((own_bits.x >> 16u) & 15u, local) + ((ranks.x >> 16u) & 15u), 16u)] = item4; }
+        if (own + 5u < size) { items[apart(place((own_bits.x >> 20u) & 15u, local) + ((ranks.x >> 20u) & 15u), 16u)] = item5; }
+        if (own + 6u < size) { items[apart(place((own_bits.x >> 24u) & 15u, local) + ((ranks.x >> 24u) & 15u), 16u)] = item6; }
+        if (own + 7u < size) { items[apart(place((own_bits.x >> 28u) & 15u, local) + ((ranks.x >> 28u) & 15u), 16u)] = item7; }
+        if (own + 8u < size) { items[apart(place((own_bits.y >> 0u) & 15u, local) + ((ranks.y >> 0u) & 15u), 16u)] = item8; }
+        if (own + 9u < size) { items[apart(place((own_bits.y >> 4u) & 15u, local) + ((ranks.y >> 4u) & 15u), 16u)] = item9; }
+        if (own + 10u < size) { items[apart(place((own_bits.y >> 8u) & 15u, local) + ((ranks.y >> 8u) & 15u), 16u)] = item10; }
+        if (own + 11u < size) { items[apart(place((own_bits.y >> 12u) & 15u, local) + ((ranks.y >> 12u) & 15u), 16u)] = item11; }
+        if (own + 12u < size) { items[apart(place((own_bits.y >> 16u) & 15u, local) + ((ranks.y >> 16u) & 15u), 16u)] = item12; }
+        if (own + 13u < size) { items[apart(place((own_bits.y >> 20u) & 15u, local) + ((ranks.y >> 20u) & 15u), 16u)] = item13; }
+        if (own + 14u < size) { items[apart(place((own_bits.y >> 24u) & 15u, local) + ((ranks.y >> 24u) & 15u), 16u)] = item14; }
+        if (own + 15u < size) { items[apart(place((own_bits.y >> 28u) & 15u, local) + ((ranks.y >> 28u) & 15u), 16u)] = item15; }
+    }
+    workgroupBarrier();
+    for (var slot = local; slot < size; slot += 128u) {
+        let item = items[apart(slot, 16u)];
+        let k = item;
+        let place = slot % p.length - p.low;
+        let to = (row + slot / p.length) * p.size + place;
+        if (place < p.size) {
+            let at = first + k;
+            let index = k % p.length;
             result[to] = index;
         }
     }

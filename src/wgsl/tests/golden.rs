@@ -163,7 +163,7 @@ pub(super) fn total<T: Element>(expr: &Expr<T>) -> Launched {
     Launched::all(&scheduled_for(expr.untyped(), true), target).swap_remove(0)
 }
 
-/// A pass of a sort of as few elements as a tile has: the count of the first digit, or the move by it.
+/// A pass of a sort: the first whose description begins so.
 fn sort(target: Target, expr: &AnyExpr, pass: &str) -> Launched {
     let (commands, _) = lower(scheduled(expr), Destination::New, target, Cuts::UNBOUND).unwrap();
     let is_it =
@@ -322,16 +322,19 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
             }),
         ),
         ("matrix_times_vector", first(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 1>([256])))),
-        // Sorts: the digits of a tile counted; elements moved, and elements of two words with their indices.
+        // Sorts: digits of a tile counted, counts added up, elements moved, alone or with indices, and rows sorted whole.
         ("digits", sort(GPU, &zeros::<f32, 1>([100_000 * n]).sort(0).into(), "digits")),
+        ("counts_added_up", sort(GPU, &zeros::<f32, 1>([100_000 * n]).sort(0).into(), "counts")),
         ("counted", sort(GPU, &zeros::<u32, 1>([100_000 * n]).bincount(200).into(), "elements of tiles")),
         // Bins, computed where they are counted.
         ("histogram", sort(GPU, &bins(), "elements of tiles")),
         // Numbers of true elements, and elements of segments.
-        ("truths", sort(GPU, &zeros::<bool, 1>([1000]).nonzero_padded(10, 0).into(), "elements moved")),
-        ("segments", sort(GPU, &segments(), "elements moved")),
+        ("truths", sort(GPU, &zeros::<bool, 1>([1000]).nonzero_padded(10, 0).into(), "rows sorted")),
+        ("moved_with_indices", sort(GPU, &zeros::<f64, 1>([100_000]).argsort(0).into(), "elements moved")),
+        ("sorted_rows", sort(GPU, &zeros::<f32, 2>([1000 * n, 9]).sort(1).into(), "rows sorted")),
+        ("segments", sort(GPU, &segments(), "rows sorted")),
         ("put", sort(GPU, &updated(), "rows of updates")),
-        ("moved", sort(GPU, &zeros::<f32, 1>([1000]).sort(0).into(), "elements moved")),
+        ("moved", sort(GPU, &zeros::<f32, 1>([100_000 * n]).sort(0).into(), "elements moved")),
         // Lookups: by two indices, of elements that share words, of rows that are loaded whole, and around a border.
         ("lookup", map(&a.at([&i, &(&i + 1)]))),
         ("lookup_bytes", map(&bytes.at_with([&i, &i], Outside::fill(7)))),
