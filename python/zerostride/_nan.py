@@ -88,6 +88,11 @@ def nancumprod(x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | No
     return _statistics.cumprod(_with(1.0, x), axis, dtype)
 
 
+def _counted(x, axis, keepdims):
+    known = _core.apply("not", "truth", _is_nan(x))
+    return _statistics.sum(_core.cast(known, x.dtype), axis=axis, keepdims=keepdims)
+
+
 def averaged(name, x, where, *, axis, dtype=None, correction=0.0, keepdims):
     """The mean, variance or standard deviation of the elements that `where` chooses. Names with nan leave out NaN."""
     kind, skips = name.removeprefix("nan"), name.startswith("nan")
@@ -117,7 +122,9 @@ def nanmean(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None
 
 
 def _spread(name, x, axis, dtype, correction, ddof, keepdims):
-    """The variance, or for ``std`` its square root."""
+    """The variance, or for ``std`` its square root. Of integers, NumPy's is infinite without values left."""
+    if not is_float(x.dtype):
+        return _statistics._spread(name.removeprefix("nan"), x, axis, dtype, correction, ddof, keepdims)
     correction = _statistics._taken_off(name, correction, ddof)
     return _reduced(name, _statistics._averaged(x, dtype, name), axis, keepdims, correction)
 

@@ -380,7 +380,7 @@ fn valid(r: &Ranges, x: &AnyExpr, instead: f64) -> AnyExpr {
 fn count_valid(r: &Ranges, x: &AnyExpr) -> AnyExpr {
     let is_valid = match x.dtype() {
         Ok(dtype) if dtype.kind() == Kind::Float => x.map(Op::IsNan).map(Op::Not).cast(DType::U32),
-        _ => AnyExpr::scalar(DType::U32, 1).broadcast_to(r.shape().clone()),
+        _ => x.cast(DType::U32).of_constant(1, r.shape()).unwrap_or_else(AnyExpr::mistake),
     };
     r.reduce(ReduceOp::Sum, &r.counts(&is_valid))
 }
