@@ -52,13 +52,15 @@ fn all(x: &AnyExpr, y: &AnyExpr, lookup: &AnyExpr) -> Vec<(String, AnyExpr)> {
         all.push((format!("to {of}"), x.cast(of)));
         all.push((format!("from {of}"), x.cast(of).cast(DType::F64)));
     }
-    for name in ["amin", "amax", "argmin", "argmax"] {
+    for name in ["min", "max", "argmin", "argmax"] {
         for axis in [0, 1] {
             all.push((format!("{name} of axis {axis}"), x.reduce(name, axis, ReduceOptions::default())));
         }
+    }
+    for name in ["min", "max", "argmin", "argmax"] {
         all.push((name.to_string(), x.reduce(name, [0, 1], ReduceOptions::default())));
     }
-    let greatest = x.reduce("amax", 1, ReduceOptions::default().keepdim());
+    let greatest = x.reduce("max", 1, ReduceOptions::default().keepdim());
     all.push(("rows".into(), AnyExpr::call("eq", &[x.clone(), greatest])));
     all.push(("select".into(), AnyExpr::call("lt", &[x.clone(), y.clone()]).select(y, x.slice(0, ..1))));
     for (name, view) in [

@@ -247,8 +247,7 @@ fn inner_views_are_written_by_rows() {
                 inner.assign((&inner - around) + turned * &row + &column).unwrap();
                 inner
                     .assign(
-                        (&inner + inner.flip(1).rem(1) + Expr::iota([rows - 2, columns - 2], 1))
-                            .rem(1009),
+                        (&inner + inner.flip(1).rem(1) + Expr::iota([rows - 2, columns - 2], 1)).rem(1009),
                     )
                     .unwrap();
                 for i in 1..rows - 1 {

@@ -99,39 +99,39 @@ fn nans_f64() -> Lanes_u64 {
     return of_words_u64(vec4<u32>(0xffffffffu), vec4<u32>(0x000fffffu));
 }
 
-fn amin_rank_f64(x: Lanes_f64) -> Lanes_u64 {
+fn min_rank_f64(x: Lanes_f64) -> Lanes_u64 {
     return add_u64(rank_f64(x), nans_f64());
 }
 
-fn of_amin_rank_f64(rank: Lanes_u64) -> Lanes_f64 {
+fn of_min_rank_f64(rank: Lanes_u64) -> Lanes_f64 {
     return of_rank_f64(sub_u64(rank, nans_f64()));
 }
 
-fn amax_rank_f64(x: Lanes_f64) -> Lanes_u64 {
+fn max_rank_f64(x: Lanes_f64) -> Lanes_u64 {
     return sub_u64(rank_f64(x), nans_f64());
 }
 
-fn of_amax_rank_f64(rank: Lanes_u64) -> Lanes_f64 {
+fn of_max_rank_f64(rank: Lanes_u64) -> Lanes_f64 {
     return of_rank_f64(add_u64(rank, nans_f64()));
 }
 
 // Both zeros are equal, and all NaN is equal.
 fn argmin_rank_f64(x: Lanes_f64) -> Lanes_u64 {
     let nan = of_words_u64(vec4<u32>(0xfffffffdu), vec4<u32>(0x001fffffu));
-    return max_u64(amin_rank_f64(positive_zero_f64(x)), nan);
+    return max_u64(min_rank_f64(positive_zero_f64(x)), nan);
 }
 
 fn of_argmin_rank_f64(rank: Lanes_u64) -> Lanes_f64 {
-    return of_amin_rank_f64(rank);
+    return of_min_rank_f64(rank);
 }
 
 fn argmax_rank_f64(x: Lanes_f64) -> Lanes_u64 {
     let nan = of_words_u64(vec4<u32>(2u), vec4<u32>(0xffe00000u));
-    return min_u64(amax_rank_f64(positive_zero_f64(x)), nan);
+    return min_u64(max_rank_f64(positive_zero_f64(x)), nan);
 }
 
 fn of_argmax_rank_f64(rank: Lanes_u64) -> Lanes_f64 {
-    return of_amax_rank_f64(rank);
+    return of_max_rank_f64(rank);
 }
 
 fn cast_bool_f64(x: vec4<bool>) -> Lanes_f64 {
