@@ -111,7 +111,7 @@ fn part(item: u32, first: u32, round: u32) -> u32 {
 #if move
     return (digit(item) >> (4u * round)) & 15u;
 #else
-    if (round >= p.rounds) { return (item / p.length >> (4u * (round - p.rounds))) & 15u; }
+    if (round >= p.rounds) { return ((item / p.length) >> (4u * (round - p.rounds))) & 15u; }
     let k = item;
     {load_key}
     return key({of}, 4u * round) & 15u;

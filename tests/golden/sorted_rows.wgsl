@@ -42,7 +42,7 @@ fn digit(item: u32) -> u32 {
 }
 
 fn part(item: u32, first: u32, round: u32) -> u32 {
-    if (round >= p.rounds) { return (item / p.length >> (4u * (round - p.rounds))) & 15u; }
+    if (round >= p.rounds) { return ((item / p.length) >> (4u * (round - p.rounds))) & 15u; }
     let k = item;
     let at = first + k;
     let low = in0[at];
