@@ -1,7 +1,7 @@
 //! Names of other libraries for what is here, and small compositions of views that they have names for.
 
 use super::axes::{IntoAxes, IntoAxis};
-use super::both::on_both;
+use super::both::{built, on_both};
 use super::{AnyExpr, Expr, IntoExpr, IntoIndices, Key};
 use crate::dtype::{DType, Element, Float, Integer, Numeric};
 use crate::error::{Result, bail};
@@ -88,7 +88,7 @@ on_both! {
         |x| x.moved_axis(from.signed(), to.signed());
     /// [`moveaxis`](Self::moveaxis), as PyTorch calls it.
     movedim(from: impl AxisIndex, to: impl AxisIndex) -> T, "x.movedim(0, -1)" => "[1, 4, 2, 5, 3, 6]",
-        |x| x.moved_axis(from.signed(), to.signed());
+        |x| Ok(x.moveaxis(from, to));
     /// [`unsqueeze`](Self::unsqueeze), as NumPy calls it.
     expand_dims(axis: impl AxisIndex) -> T, "x.expand_dims(0)" => "[1, 2, 3, 4, 5, 6]", |x| Ok(x.unsqueeze(axis));
     /// `length` indices along an axis from `start` on (PyTorch and candle `narrow`): [`slice`](Self::slice) takes a range.
@@ -127,10 +127,7 @@ on_both! {
     diagonal(offset: isize) -> T, "x.diagonal(1)" => "[2, 6]", |x| x.diagonal_at(offset);
     /// A vector as the diagonal of a matrix, or the diagonal of a matrix (NumPy and PyTorch `diag`).
     diag() -> T, "x.diag()" => "[1, 5]", |x| match x.shape()?[..] {
-        [n] => {
-            let [row, column] = [0, 1].map(|axis| AnyExpr::iota([n, n], axis));
-            Ok(row.op(Op::Eq, column).select(x, AnyExpr::scalar(x.dtype()?, Scalar::Int(0))))
-        }
+        [n] => Ok(AnyExpr::eye(DType::Bool, n, n).select(x, AnyExpr::scalar(x.dtype()?, Scalar::Int(0)))),
         [_, _] => x.diagonal_at(0),
         _ => bail!(Shape, "diag of {}: it takes a vector or a matrix, and diagonal takes more axes", x.shape()?),
     };
@@ -293,11 +290,8 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn full_like(&self, value: T) -> Expr<T> {
-        Expr::face(super::both::built(|| {
-            let node = self.untyped().node()?;
-            let scalar = Layout::contiguous([])?.broadcast_to(&node.shape)?;
-            Ok(AnyExpr::new(Ok(crate::ir::Node::constant(T::DTYPE, value.to_bits(), scalar, node))))
-        }))
+        let any = self.untyped();
+        Expr::face(built(|| any.of_constant(value.to_bits(), any.shape()?)))
     }
 }
 

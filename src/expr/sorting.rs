@@ -130,11 +130,6 @@ impl<'a> Axis<'a> {
         Ok((self.any.cast(accumulating), accumulating))
     }
 
-    /// The index of a quantile among the sorted elements, which need not be whole.
-    fn at(&self, q: f64) -> f64 {
-        q * (self.length().max(1) - 1) as f64
-    }
-
     /// The quantile of the elements that are not NaN, whose number differs from row to row.
     fn between_valid(&self, q: f64, between: Between) -> Result<AnyExpr> {
         let (wide, accumulating) = self.accumulating()?;
@@ -174,9 +169,10 @@ impl<'a> Axis<'a> {
         Ok(found.squeeze(axis).cast(self.dtype))
     }
 
-    /// The quantile at an index of the sorted elements, which need not be whole.
-    fn between(&self, virtual_index: f64, between: Between) -> Result<AnyExpr> {
+    /// The quantile `q`, at an index of the sorted elements that need not be whole.
+    fn between(&self, q: f64, between: Between) -> Result<AnyExpr> {
         let (wide, accumulating) = self.accumulating()?;
+        let virtual_index = q * (self.length() - 1) as f64;
         let lower = virtual_index.floor();
         let (index, weight) = match between {
             Between::Linear => (lower, virtual_index - lower),
@@ -275,7 +271,7 @@ impl AnyExpr {
         let axis = Axis::new(name, &x, axis)?;
         match (0.0..=1.0).contains(&q) {
             true if name == "nanquantile" => axis.between_valid(q, between),
-            true => axis.between(axis.at(q), between),
+            true => axis.between(q, between),
             false => bail!(Data, "a quantile of {q}: it is from 0 to 1"),
         }
     }
@@ -319,7 +315,7 @@ on_both! {
     median(axis: impl IntoAxis) -> T where Float, "x.median(0)" => "[1.5]", |x| {
         let (x, axis) = x.along_one(axis);
         let axis = Axis::new("median", &x, axis)?;
-        axis.between(axis.at(0.5), Between::Linear)
+        axis.between(0.5, Between::Linear)
     };
     /// The median of the elements along an axis that are not NaN, as [`median`](Self::median); NaN if there are none
     /// (NumPy `nanmedian`).

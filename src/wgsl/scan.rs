@@ -7,7 +7,7 @@ use super::gather::array_of;
 use super::template::Filling;
 use super::text::line;
 use super::types::{compute, constant, is_long, lane, lanes, pack, selecting, splat};
-use crate::dtype::{DType, Kind};
+use crate::dtype::Kind;
 use crate::error::Result;
 use crate::ir::GROUP;
 use crate::plan::{LANES, Role, Scan, Scanned, Store, Stride};
@@ -82,9 +82,9 @@ impl Emitter<'_> {
         let picks = is_float && !scan.op.is_ordered(scan.element);
         // By functions of vectors, for one lane too.
         let by_functions = picks || scan.op.is_total() || is_long(scan.element);
-        let [a, b] = ["a", "b"].map(|value| match scan.along || scan.element == DType::F32 {
-            true if by_functions => splat(scan.element, value),
-            _ => value.to_string(),
+        let [a, b] = ["a", "b"].map(|value| match by_functions && scan.along {
+            true => splat(scan.element, value),
+            false => value.to_string(),
         });
         let mut value = form(scan.op, scan.element, &a, &b)?;
         if scan.op.is_total() {

@@ -232,6 +232,14 @@ fn mistakes_of_series_are_errors() {
     says(x.ffill(1), "axis 1 of [2] is out of range: axes go from -1 to 0");
     says(x.diff(2), "axis 2 of [2] is out of range: axes go from -1 to 0");
     says(x.nanquantile(2.0, 0), "a quantile of 2: it is from 0 to 1");
+    // Sizes beyond memory are errors, and no panics.
+    let huge = usize::MAX;
+    for expr in [x.rolling_sum(huge, 1, 0), x.narrow(0, huge, 1), x.narrow(0, 0, huge), x.take([i64::MAX], 0)]
+    {
+        assert!(expr.eval().is_err());
+    }
+    assert_eq!(x.split(huge, 0).unwrap().len(), 1);
+    assert!(x.cast::<i32>().one_hot(huge).eval().is_err());
     let none = Device::cpu().zeros::<f32>([0]).unwrap();
     for expr in [none.ffill(0), none.diff(0), none.rolling_sum(3, 1, 0)] {
         assert!(expr.to_vec().unwrap().is_empty());
