@@ -78,6 +78,14 @@ impl Program {
         is_plain.then(|| plain.reduced(op, rows.axes.clone()))
     }
 
+    /// The reductions of a row-fused program, each alone. They come after those whose results they read, and read
+    /// them as [`Source::Row`].
+    pub(crate) fn reductions_alone(&self) -> Result<Vec<Program>> {
+        let Some(rows) = self.row_fused() else { return Ok(Vec::new()) };
+        let alone = |own: &RowReduction| Ok(self.only(&[own.value])?.reduced(own.op, rows.axes.clone()));
+        rows.reductions.iter().map(alone).collect()
+    }
+
     /// Whether a reduction of its rows gives an index.
     pub(crate) fn gives_index(&self, number: usize) -> bool {
         self.row_fused().is_some_and(|rows| rows.reductions[number].op.row().gives_index)
@@ -135,10 +143,13 @@ impl Program {
         Ok(joined.finish(&results, true))
     }
 
-    /// The steps after the reductions, as a program over one element of each row. It reads the reductions' results as
-    /// [`Source::Row`].
+    /// The steps after the reductions, as a program over one element of each row, or over all if its results are of
+    /// the row. It reads the reductions' results as [`Source::Row`].
     pub(crate) fn after_reductions(&self) -> Result<Program> {
         let Some(frame) = self.frame() else { bail!(Kernel, "a program without rows") };
+        if !self.row_fused().is_some_and(|rows| rows.kept) {
+            return self.only(&self.results);
+        }
         self.extract(&self.results, frame.kept(), &Default::default(), |layout| {
             frame.axes.clone().try_fold(layout.clone(), |layout, axis| layout.slice(axis as isize, 0..1, 1))
         })

@@ -44,10 +44,8 @@ impl Lowering {
 
     fn divided(&mut self, program: &Program) -> Result<Slot> {
         // A row needs all of its elements in one range, so elements of windows are copied.
-        if !self.cuts.is_whole(program)
-            && let Some(plain) = program.plain_reduction()
-        {
-            return self.after_reduction(program, &plain);
+        if !self.cuts.is_whole(program) && program.plain_reduction().is_some() {
+            return self.after_reductions(program);
         }
         let result = self.result(program)?;
         let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape().into_owned())?)];
@@ -63,10 +61,8 @@ impl Lowering {
             };
             let value = match (bound, longest) {
                 (Ok(part), _) => self.one(&part)?,
-                (Err(part), None) => match part.plain_reduction() {
-                    Some(plain) => self.after_reduction(&part, &plain)?,
-                    None => self.long_run(part)?,
-                },
+                (Err(part), None) if part.row_fused().is_some() => self.after_reductions(&part)?,
+                (Err(part), None) => self.long_run(part)?,
                 (Err(part), Some(axis)) => {
                     let (n, axis) = (part.shape[axis] as isize, axis as isize);
                     for range in [n / 2..n, 0..n / 2] {
@@ -80,16 +76,23 @@ impl Lowering {
         Ok(result)
     }
 
-    /// Reduces, and then computes the steps that follow.
-    fn after_reduction(&mut self, program: &Program, plain: &Program) -> Result<Slot> {
-        let values: Vec<Slot> = plain.each(|one| self.reduced(one))?;
-        let mut after = program.after_reductions()?;
-        let layout = Layout::contiguous(&after.shape)?;
-        for input in &mut after.inputs {
-            if let Source::Row(number) = input.source {
-                (input.source, input.layout) = (Source::Slot(values[number]), layout.clone());
+    /// Reduces rows once for each reduction, and then computes the steps that follow.
+    fn after_reductions(&mut self, program: &Program) -> Result<Slot> {
+        let Some(frame) = program.frame() else { bail!(Kernel, "a program without rows") };
+        let mut values = Vec::new();
+        let bound = |mut program: Program, values: &[Slot]| -> Result<Program> {
+            let layout = Layout::contiguous(frame.kept())?.broadcast_to(&program.shape)?;
+            for input in &mut program.inputs {
+                if let Source::Row(number) = input.source {
+                    (input.source, input.layout) = (Source::Slot(values[number]), layout.clone());
+                }
             }
+            Ok(program)
+        };
+        for alone in program.reductions_alone()? {
+            values.push(self.reduced(&bound(alone, &values)?)?);
         }
+        let after = bound(program.after_reductions()?, &values)?;
         let result = self.result(&after)?;
         self.write(&after, result, None)?;
         Ok(result)
