@@ -60,7 +60,12 @@ fn parsed(path: &Path) -> (String, naga::Module, ModuleInfo) {
 
 fn spv(module: &naga::Module, info: &ModuleInfo, buffer: BoundsCheckPolicy) -> Vec<u32> {
     let policies = BoundsCheckPolicies { index: BoundsCheckPolicy::Restrict, buffer, ..Default::default() };
-    let mut options = spv::Options { bounds_check_policies: policies, ..Default::default() };
+    let mut options = spv::Options {
+        bounds_check_policies: policies,
+        // As pipelines of the crate are made.
+        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
+        ..Default::default()
+    };
     options.flags.remove(spv::WriterFlags::DEBUG);
     spv::write_vec(module, info, &options, None).unwrap()
 }
@@ -69,7 +74,6 @@ fn hlsl(module: &naga::Module, info: &ModuleInfo, model: ShaderModel) -> String 
     let options = hlsl::Options {
         shader_model: model,
         fake_missing_bindings: true,
-        // As pipelines of the crate are made.
         zero_initialize_workgroup_memory: false,
         ..Default::default()
     };
