@@ -147,7 +147,7 @@ impl Program {
     /// the row. It reads the reductions' results as [`Source::Row`].
     pub(crate) fn after_reductions(&self) -> Result<Program> {
         let Some(frame) = self.frame() else { bail!(Kernel, "a program without rows") };
-        if !self.row_fused().is_some_and(|rows| rows.kept) {
+        if self.row_fused().is_some_and(|rows| !rows.kept) {
             return self.only(&self.results);
         }
         self.extract(&self.results, frame.kept(), &Default::default(), |layout| {
