@@ -186,9 +186,13 @@ pub(crate) mod contract {
     /// Invocations across such a workgroup where the result has fewer vectors of columns than that.
     pub(crate) const FEWEST: u32 = 4;
 
-    /// The most rows of an invocation, each a vector of columns. The sums of a chunk and of chunks take 32 registers, of
-    /// 128.
+    /// Rows of an invocation, each a vector of columns. The sums of a chunk and of chunks take 32 registers, of 128.
+    /// Large matrices have twice the rows, and twice the columns too if there is one chunk: an element in workgroup memory
+    /// is loaded for more products (benches/results/2026-11-30-tiles.md).
     pub(crate) const ROWS: u32 = 4;
+
+    /// The least workgroups with tiles of twice the rows. An H200 runs 132 at once.
+    pub(crate) const LEAST_TILES: usize = 96;
 
     /// Rows or columns of a workgroup's tile, all of which share one load of an element of a factor.
     pub(crate) const SHARED: usize = 16 * ROWS as usize;

@@ -1,10 +1,12 @@
-// Products of matrices. An invocation has some rows and a vector of columns, and adds up their products in sequence: those of a
-// chunk, and the sums of chunks. Invocations of a workgroup share loads in its memory, or each loads its own factors.
+// Products of matrices. An invocation has some rows and one or two vectors of columns, and adds up their products in sequence:
+// those of a chunk, and the sums of chunks. Invocations of a workgroup share loads in its memory, or each loads its own factors.
 
 #if shares
-var<workgroup> shared0: array<{vector}, {size0}>;
+// Factors of {depth} products for all rows, and for all columns of the tile. Where neighbours store along the products, one
+// vector more lies between them, so that they meet in no bank.
+var<workgroup> shared0: array<array<{vector}, {places0}>, {depth}>;
 
-var<workgroup> shared1: array<{vector}, {size1}>;
+var<workgroup> shared1: array<array<{vector}, {places1}>, {depth}>;
 
 #endif
 @compute @workgroup_size({group})
@@ -13,12 +15,15 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     if (tile >= p.count) { return; }
     {places}
     let first_row = down * {tile_rows}u;
-    let first_x = across * {x}u;
+    let first_x = across * {tile_x}u;
     let row0 = first_row + local / {x}u * {rows}u + 0u;
     {more_rows}
-    let x0 = first_x + local % {x}u + 0u;
+    {own_x}
     // Once, as drivers load it again in each turn otherwise.
     {fence}
+#if early
+    {loaded}
+#endif
 #if is_chunk
     {sums}
     {
@@ -31,19 +36,29 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         let end = min(first + {chunk}u, p.row);
 #endif
 #if shares
-        // Factors of some products for all rows and columns of the tile. Past the end of the products they are zeros.
+        // Past the end of the products, factors are zeros.
         for (var at = first; at < end; at += {depth}u) {
-            {loads}
+            {stored}
             workgroupBarrier();
+#if early
+            // The next factors are on their way while these are multiplied.
+            let next = at + {depth}u;
+            if (next < p.row) {
+                {loads}
+            }
+#endif
+#if in_turns
             for (var k = 0u; k < {depth}u; k += {turns}u) {
                 {products}
             }
+#else
+            {products}
+#endif
             workgroupBarrier();
         }
 #else
         // Missing rows and columns repeat the last.
         for (var k = first; k < end; k += 1u) {
-            let b0 = factor1({batch}min(x0, (p.columns - 1u) / 4u), k);
             {products}
         }
 #endif
@@ -54,13 +69,13 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     // A row in each iteration, so that drivers compile the steps and the stores of one row.
     let own_rows = min({rows}u, p.rows - min(row0, p.rows));
     for (var row = 0u; row < own_rows; row += 1u) {
-        var value0 = {name}0_0;
+        {values}
 #if several_rows
         switch row {
             {cases}
             default: {}
         }
 #endif
-        store({batch}row0 + row, x0, value0);
+        {stores}
     }
 }

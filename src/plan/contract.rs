@@ -14,7 +14,7 @@ use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::ir::{CHUNK, Math, Op, Product, Program, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
-use crate::tuning::contract::{FEW_READERS, FEW_TILES, FEWEST, LEAST_CHUNKS, ROWS, SIDE};
+use crate::tuning::contract::{FEW_READERS, FEW_TILES, FEWEST, LEAST_CHUNKS, LEAST_TILES, ROWS, SIDE};
 
 /// Matrices that are multiplied, so that lanes lie along columns.
 struct Matrices {
@@ -73,12 +73,11 @@ impl Plan {
         let mut builder = PlanBuilder::new(&own, loops, walk, target);
         let (batch, axis) = (0..axes[0].len(), axes[0].len() + axes[1].len());
         let fused = fused(&own, [own.results[0], own.results[1]], target);
-        let tile = tile(own.dtype, [rows, columns, products], along, fused, target);
-        let contract = Contract { batch, axis, ..tile };
+        let sizes = Sizes { batches, rows, columns, products };
+        let contract = Contract { batch, axis, ..form(own.dtype, &sizes, along, fused, target) };
         let bound = builder.bind(1)?;
-        let [y, x] = contract.sides;
-        let tile = [y * contract.rows, x * LANES as u32];
-        let tiles = [rows.div_ceil(tile[0] as usize), columns.div_ceil(tile[1] as usize)];
+        let tile = contract.tile();
+        let tiles = sizes.tiles(tile);
         let all = batches * tiles[0] * tiles[1];
         let groups = workgroups(&program.shape, all, target)?;
         let matrices = if contract.batch.is_empty() { "a product" } else { "products" };
@@ -111,12 +110,12 @@ impl Plan {
             positions: tiles[0],
         };
         let made = Made {
+            workgroup: [contract.sides.iter().product(), 1],
             form: Form::Contract(contract),
             store,
             stored: smallvec![stored],
             count: results,
             numbers: numbers.words(),
-            workgroup: [x * y, 1],
             groups,
             description: Some(description),
         };
@@ -170,37 +169,71 @@ fn is_short(program: &Program, factor: Value) -> bool {
     }
 }
 
-/// The tile of matrices with this many rows and columns over this many products.
-fn tile(
-    element: DType,
-    [rows, columns, products]: [usize; 3],
-    along: [bool; 2],
-    fused: Fused,
-    target: Target,
-) -> Contract {
-    // Compilers repeat the text of an `fma` that is made.
-    let own = if rows == 1 || fused.is_made() { 1 } else { ROWS };
-    let size = element.size().max(size_of::<u32>()) as u32;
-    let bytes = |[y, x]: [u32; 2]| (y + x) * LANES as u32 * Contract::DEPTH * size;
-    let fits = |sides: &[u32; 2]| sides[0] * sides[1] <= target.workgroup && bytes(*sides) <= target.shared;
-    // A single row: neighbouring invocations load the columns side by side, and a fourth of them multiplies.
-    let groups: &[[u32; 2]] = match own {
-        _ if fused.is_made() => &[],
-        1 if along[1] => &[[4, 16]],
-        1 => &[],
-        _ => &[[16, 16], [8, 16], [8, 8]],
+/// The sizes of matrices.
+struct Sizes {
+    batches: usize,
+    rows: usize,
+    columns: usize,
+    products: usize,
+}
+
+impl Sizes {
+    /// Tiles of so many rows and columns, down and across.
+    fn tiles(&self, tile: [u32; 2]) -> [usize; 2] {
+        [self.rows.div_ceil(tile[0] as usize), self.columns.div_ceil(tile[1] as usize)]
+    }
+}
+
+/// The form of a kernel for matrices, without their axes.
+fn form(element: DType, sizes: &Sizes, along: [bool; 2], fused: Fused, target: Target) -> Contract {
+    let is_chunk = sizes.products <= CHUNK;
+    let of = |[rows, vectors]: [u32; 2], sides: [u32; 2], shares: bool| {
+        // 64 sums leave no registers for loads.
+        let early = shares && vectors == 1;
+        let masked = shares && !sizes.products.is_multiple_of(Contract::DEPTH as usize);
+        Contract { batch: 0..0, axis: 0, along, rows, vectors, sides, shares, early, masked, is_chunk, fused }
     };
-    let shared = groups.iter().copied().find(fits);
-    let sides = shared.unwrap_or_else(|| {
-        let tiles = [rows.div_ceil(own as usize), columns.div_ceil(LANES)];
+    let results = |own: &Contract| {
+        let (tile, [down, across]) = (own.tile(), sizes.tiles(own.tile()));
+        down * across * tile.iter().product::<u32>() as usize
+    };
+    let size = element.size().max(size_of::<u32>()) as u32;
+    let fits = |own: &Contract| {
+        own.sides.iter().product::<u32>() <= target.workgroup && own.shared() * size <= target.shared
+    };
+    // Larger tiles leave neither too few workgroups nor much of a tile empty. The host's processor has few cores.
+    let least = if target.rate.is_some() { LEAST_TILES } else { 1 };
+    let fits_large = |own: &Contract| {
+        let [down, across] = sizes.tiles(own.tile());
+        let is_full = results(own) * 8 <= results(&of([ROWS, 1], [16, 16], true)) * 9;
+        fits(own) && is_full && sizes.batches * down * across >= least
+    };
+    let shared: &[[u32; 2]] = &[[16, 16], [8, 16], [8, 8]];
+    let found = match () {
+        // Compilers repeat the text of an `fma` that is made.
+        () if fused.is_made() => None,
+        // A single row: neighbouring invocations load the columns side by side, and a fourth of them multiplies.
+        () if sizes.rows == 1 => along[1].then(|| of([1, 1], [4, 16], true)).filter(fits),
+        () => {
+            // The sums of chunks take as many registers as those of one.
+            let larger: &[[u32; 2]] = match (size, is_chunk) {
+                (5.., _) => &[],
+                (_, true) => &[[2 * ROWS, 2], [2 * ROWS, 1]],
+                (_, false) => &[[2 * ROWS, 1]],
+            };
+            let mut larger =
+                larger.iter().flat_map(|own| shared[..2].iter().map(|&sides| of(*own, sides, true)));
+            let mut usual = shared.iter().map(|&sides| of([ROWS, 1], sides, true));
+            larger.find(fits_large).or_else(|| usual.find(fits))
+        }
+    };
+    found.unwrap_or_else(|| {
+        let own = if sizes.rows == 1 || fused.is_made() { 1 } else { ROWS };
+        let tiles = [sizes.rows.div_ceil(own as usize), sizes.columns.div_ceil(LANES)];
         let x = match tiles.map(|count| count as u32) {
             [down, across] if down < SIDE && across >= SIDE => REDUCE_WORKGROUP,
             [_, across] => [SIDE, FEWEST].into_iter().find(|&x| x <= across).unwrap_or(1),
         };
-        [REDUCE_WORKGROUP / x, x]
-    });
-    let (shares, masked) = (shared.is_some(), !products.is_multiple_of(Contract::DEPTH as usize));
-    let masked = shares && masked;
-    let is_chunk = products <= CHUNK;
-    Contract { batch: 0..0, axis: 0, along, rows: own, sides, shares, masked, is_chunk, fused }
+        of([own, 1], [REDUCE_WORKGROUP / x, x], false)
+    })
 }

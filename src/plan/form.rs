@@ -102,13 +102,15 @@ pub(crate) struct Elements {
 pub(crate) struct Contract {
     pub batch: Range<usize>,
     pub axis: usize,
-    /// Rows of an invocation, each with a vector of columns.
+    /// Rows of an invocation, and in each its vectors of columns.
     pub rows: u32,
+    pub vectors: u32,
     /// Invocations of a workgroup, down and across.
     pub sides: [u32; 2],
-    /// Whether they share loads in workgroup memory. If so, for each factor, whether neighbours load it along the
-    /// contracted axis, and whether some loads lie past its end.
+    /// Whether they share loads in workgroup memory. If so, whether they load into registers while they multiply, for each
+    /// factor whether neighbours load it along the contracted axis, and whether some loads lie past its end.
     pub shares: bool,
+    pub early: bool,
     pub along: [bool; 2],
     pub masked: bool,
     /// Whether all products are one chunk.
@@ -141,6 +143,25 @@ impl Fused {
 impl Contract {
     /// Products whose factors are in workgroup memory at a time.
     pub(crate) const DEPTH: u32 = 16;
+
+    /// The rows and columns of a workgroup.
+    pub(crate) fn tile(&self) -> [u32; 2] {
+        [self.sides[0] * self.rows, self.places(1) * LANES as u32]
+    }
+
+    /// The vectors of rows of a workgroup, or of columns.
+    pub(crate) fn places(&self, i: usize) -> u32 {
+        match i {
+            0 => self.sides[0] * self.rows.div_ceil(LANES as u32),
+            _ => self.sides[1] * self.vectors,
+        }
+    }
+
+    /// Bytes of workgroup memory for each byte of an element.
+    pub(super) fn shared(&self) -> u32 {
+        let vectors = [0, 1].map(|i| self.places(i) + u32::from(self.along[i]));
+        vectors.iter().sum::<u32>() * LANES as u32 * Contract::DEPTH
+    }
 
     /// The axes of rows.
     pub(crate) fn rows_axes(&self) -> Range<usize> {

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::ir::{CHUNK, Math, Value, needed};
 use crate::plan::{Contract, Fused, LANES, Origin, Role, Store, Walk};
 
-/// Products of an iteration over workgroup memory: a loop costs some ten instructions in each turn.
+/// Products of an iteration over workgroup memory whose text is long.
 const TURNS: u32 = 4;
 
 /// What keeps a compiler from reordering sums.
@@ -33,7 +33,6 @@ impl Emitter<'_> {
         self.factor(contract, 1, "x")?;
         self.arithmetic(contract, element);
         self.store_vector(contract, element)?;
-        let [y, x] = contract.sides;
         let mut places = vec![Coordinate::of("across", "vectors"), Coordinate::of("down", "positions")];
         let of_batch = contract.batch.clone().rev();
         places.extend(of_batch.map(|axis| Coordinate::axis(axis).called(format!("batch{axis}"))));
@@ -44,37 +43,64 @@ impl Emitter<'_> {
             Fence::Word => fences::named(fences::is_wide(element), 0),
             Fence::Fma => "let one = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x3f800000u));".into(),
         };
-        let rows = contract.rows;
-        let vector = lanes(element);
+        let (rows, x, vector) = (contract.rows, contract.sides[1], lanes(element));
         let name = if contract.is_chunk { "sum" } else { "total" };
         let named = self.fence_of(element).map_or(String::new(), |(name, _)| format!(", {name}"));
-        let added = |row: u32| format!("total{row}_0 = added(total{row}_0, sum{row}_0{named});");
+        let batch = Emitter::batch(contract, "");
         let more = |row: u32| format!("let row{row} = first_row + local / {x}u * {rows}u + {row}u;");
+        // A line for each vector of results, by its row and its number in the row.
+        let each = |line: &dyn Fn(u32, u32) -> String| -> Vec<String> {
+            (0..rows).flat_map(|row| (0..contract.vectors).map(move |c| line(row, c))).collect()
+        };
+        let each_of_row = |line: &dyn Fn(u32) -> String| (0..contract.vectors).map(line).collect::<Vec<_>>();
+        let case = |row: u32| {
+            let values = each_of_row(&|c| format!(" value{c} = {name}{row}_{c};"));
+            format!("case {row}u: {{{} }}", values.concat())
+        };
+        let loads = Self::shared_loads(contract, element);
+        let loaded = |at: &str, assigned: &str| {
+            let line = |load: &Load| format!("{assigned}{} = {};", load.name, load.value.replace("{at}", at));
+            loads.iter().map(line).collect::<Vec<_>>()
+        };
+        let stored = |load: &Load| match contract.early {
+            true => format!("{} = {};", load.place, load.name),
+            false => format!("{} = {};", load.place, load.value.replace("{at}", "at")),
+        };
+        let places_of = |i: usize| contract.places(i) + u32::from(contract.along[i]);
         Filling::default()
             .when("shares", contract.shares)
+            .when("early", contract.early)
             .when("is_chunk", contract.is_chunk)
             .when("several_rows", rows > 1)
-            .with("size0", y * Contract::DEPTH)
-            .with("size1", x * Contract::DEPTH)
-            .with("group", x * y)
+            .when("in_turns", self.is_long_product(element))
+            .with("turns", TURNS)
+            .with("places0", places_of(0))
+            .with("places1", places_of(1))
+            .with("group", contract.sides.iter().product::<u32>())
             .with_lines("places", divided("tile", false, places))
-            .with("tile_rows", y * rows)
+            .with("tile_rows", contract.tile()[0])
+            .with("tile_x", contract.places(1))
             .with("x", x)
             .with("rows", rows)
             // Whoever shares loads needs the first row alone.
             .with_lines("more_rows", (if contract.shares { rows } else { 1 }..rows).map(more))
+            .with_lines("own_x", each_of_row(&|c| format!("let x{c} = first_x + local % {x}u + {}u;", c * x)))
             .with("fence", fence)
-            .with_lines("sums", (0..rows).map(|row| format!("var sum{row}_0 = {vector}();")))
-            .with_lines("totals", (0..rows).map(|row| format!("var total{row}_0 = {vector}();")))
-            .with_lines("added", (0..rows).map(added))
-            .with_lines("cases", (1..rows).map(|row| format!("case {row}u: {{ value0 = {name}{row}_0; }}")))
-            .with("name", name)
+            .with_lines("loaded", loaded("0u", "var "))
+            .with_lines("loads", loaded("next", ""))
+            .with_lines("stored", loads.iter().map(stored))
+            .with_lines("sums", each(&|row, c| format!("var sum{row}_{c} = {vector}();")))
+            .with_lines("totals", each(&|row, c| format!("var total{row}_{c} = {vector}();")))
+            .with_lines(
+                "added",
+                each(&|row, c| format!("total{row}_{c} = added(total{row}_{c}, sum{row}_{c}{named});")),
+            )
+            .with_lines("values", each_of_row(&|c| format!("var value{c} = {name}0_{c};")))
+            .with_lines("cases", (1..rows).map(case))
+            .with_lines("stores", each_of_row(&|c| format!("store({batch}row0 + row, x{c}, value{c});")))
             .with("chunk", CHUNK)
             .with("depth", Contract::DEPTH)
-            .with("turns", TURNS)
-            .with("batch", Emitter::batch(contract, ""))
-            .with_lines("loads", Self::shared_loads(contract, element))
-            .with_lines("products", Self::products(contract, element, &named))
+            .with_lines("products", self.products(contract, element, &named))
             .with("vector", vector)
             .fill(self.text, include_str!("../../shaders/kernels/product.wgsl"))
     }
@@ -157,6 +183,11 @@ impl Emitter<'_> {
         }
     }
 
+    /// Whether the text of a product is more than an instruction or two.
+    fn is_long_product(&self, element: DType) -> bool {
+        self.is_total(element) || element.size() > size_of::<u32>()
+    }
+
     /// Whether products and sums are in total mode.
     fn is_total(&self, element: DType) -> bool {
         element.kind() == Kind::Float && self.kernel.math == Math::Total
@@ -233,78 +264,90 @@ impl Emitter<'_> {
         Ok(self.value(result, 0))
     }
 
-    /// The lines that add products of all rows to their sums: of an invocation's own loads, or of some in workgroup memory.
-    fn products(contract: &Contract, element: DType, fence: &str) -> Vec<String> {
+    /// The lines that add products of all rows to their sums: of an invocation's own loads, or of those in workgroup
+    /// memory.
+    fn products(&self, contract: &Contract, element: DType, fence: &str) -> Vec<String> {
         let (batch, mut lines) = (Emitter::batch(contract, ""), Vec::new());
         let fence = if contract.fused == Fused::Exact { fence } else { "" };
-        let add = |row: u32, [a, b]: [&str; 2]| format!("sum{row}_0 = fused({a}, {b}, sum{row}_0{fence});");
-        for row in (0..contract.rows).filter(|_| !contract.shares) {
-            lines.push(format!("let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);"));
-            lines.push(add(row, [&format!("a{row}"), "b0"]));
+        let add = |lines: &mut Vec<String>, [row, c]: [u32; 2], [a, b]: [&str; 2]| {
+            lines.push(format!("sum{row}_{c} = fused({a}, {b}, sum{row}_{c}{fence});"));
+        };
+        if !contract.shares {
+            lines.push(format!("let b0 = factor1({batch}min(x0, (p.columns - 1u) / {LANES}u), k);"));
+            for row in 0..contract.rows {
+                lines.push(format!("let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);"));
+                add(&mut lines, [row, 0], [&format!("a{row}"), "b0"]);
+            }
+            return lines;
         }
+        // Short products are all in the text, so that places in workgroup memory are constants beside the invocation's
+        // own. RADV has 0.14 other instructions for an `fma` so, and 0.7 where places are clamped in each turn of a loop.
         let x = contract.sides[1];
-        for turn in (0..TURNS).filter(|_| contract.shares) {
-            let k = format!("(k + {turn}u)");
-            let a = Self::shared_at(contract, 0, &k, &format!("local / {x}u"));
-            let b = Self::shared_at(contract, 1, &k, &format!("local % {x}u"));
-            lines.push(format!("let a{turn} = shared0[{a}];"));
-            lines.push(format!("let b{turn}_0 = shared1[{b}];"));
-            for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
-                let factors = [&splat(element, &format!("a{turn}.{c}")), &format!("b{turn}_0")];
-                lines.push(add(row, factors.map(String::as_str)));
+        let vectors = contract.rows.div_ceil(LANES as u32);
+        let in_turns = self.is_long_product(element);
+        for k in 0..if in_turns { TURNS } else { Contract::DEPTH } {
+            let place = if in_turns { format!("k + {k}u") } else { format!("{k}u") };
+            for q in 0..vectors {
+                lines.push(format!("let a{k}_{q} = shared0[{place}][local / {x}u * {vectors}u + {q}u];"));
+            }
+            for c in 0..contract.vectors {
+                lines.push(format!("let b{k}_{c} = shared1[{place}][local % {x}u + {}u];", c * x));
+            }
+            for row in 0..contract.rows {
+                let lane = ["x", "y", "z", "w"][row as usize % LANES];
+                let a = splat(element, &format!("a{k}_{}.{lane}", row / LANES as u32));
+                for c in 0..contract.vectors {
+                    add(&mut lines, [row, c], [&a, &format!("b{k}_{c}")]);
+                }
             }
         }
         lines
     }
 
-    /// The place of a factor in workgroup memory. Where neighbours store along the products, their places are those of
-    /// different banks.
-    fn shared_at(contract: &Contract, i: usize, k: &str, place: &str) -> String {
-        let side = contract.sides[i];
-        match contract.along[i] {
-            true => format!("{k} * {side}u + (({place}) ^ ({k} & {}u))", side.min(8) - 1),
-            false => format!("{k} * {side}u + {place}"),
-        }
-    }
-
-    /// The lines that load factors into workgroup memory.
-    fn shared_loads(contract: &Contract, element: DType) -> Vec<String> {
-        let (batch, depth, [y, x]) = (Emitter::batch(contract, ""), Contract::DEPTH, contract.sides);
-        let (vector, mut lines) = (lanes(element), Vec::new());
-        for (i, side) in contract.sides.into_iter().enumerate() {
-            for load in (0..side * depth).step_by((x * y) as usize) {
-                let (name, index) = (format!("{i}_{load}"), format!("(local + {load}u)"));
+    /// The loads of an invocation into workgroup memory, of the products from `{at}` on.
+    fn shared_loads(contract: &Contract, element: DType) -> Vec<Load> {
+        let (batch, depth) = (Emitter::batch(contract, ""), Contract::DEPTH);
+        let group: u32 = contract.sides.iter().product();
+        let (vector, mut loads) = (lanes(element), Vec::new());
+        for i in [0, 1] {
+            let side = contract.places(i);
+            for load in (0..side * depth).step_by(group as usize) {
+                let index = format!("(local + {load}u)");
                 let [place, k] = match contract.along[i] {
                     true => ["/", "%"].map(|op| format!("{index} {op} {depth}u")),
                     false => ["%", "/"].map(|op| format!("{index} {op} {side}u")),
                 };
-                lines.push(format!("let place{name} = {place};"));
-                lines.push(format!("let k{name} = {k};"));
                 let inside = match contract.masked {
-                    true => format!("min(at + k{name}, p.row - 1u)"),
-                    false => format!("at + k{name}"),
+                    true => format!("min({{at}} + {k}, p.row - 1u)"),
+                    false => format!("{{at}} + {k}"),
                 };
                 let row = |lane: usize| {
-                    let row = format!("first_row + place{name} * {LANES}u + {lane}u");
+                    let row = format!("first_row + {place} * {LANES}u + {lane}u");
                     format!("factor0({batch}min({row}, p.rows - 1u), {inside}).x")
                 };
                 let value = match i {
                     0 => format!("{vector}({})", [0, 1, 2, 3].map(row).join(", ")),
                     _ => format!(
-                        "factor1({batch}min(first_x + place{name}, (p.columns - 1u) / {LANES}u), {inside})"
+                        "factor1({batch}min(first_x + {place}, (p.columns - 1u) / {LANES}u), {inside})"
                     ),
                 };
                 let value = match contract.masked {
                     true => {
-                        let exists = format!("at + k{name} < p.row");
-                        select_all(element, &format!("{vector}()"), &value, &exists)
+                        select_all(element, &format!("{vector}()"), &value, &format!("{{at}} + {k} < p.row"))
                     }
                     false => value,
                 };
-                let place = Self::shared_at(contract, i, &format!("k{name}"), &format!("place{name}"));
-                lines.push(format!("shared{i}[{place}] = {value};"));
+                let place = format!("shared{i}[{k}][{place}]");
+                loads.push(Load { name: format!("load{i}_{load}"), value, place });
             }
         }
-        lines
+        loads
     }
+}
+
+/// A vector of a factor that an invocation loads and stores into workgroup memory.
+struct Load {
+    name: String,
+    value: String,
+    place: String,
 }

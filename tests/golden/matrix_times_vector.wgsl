@@ -76,9 +76,9 @@ fn store(row: u32, x: u32, value: vec4<f32>) {
     if (first < p.columns) { result[x] = total; }
 }
 
-var<workgroup> shared0: array<vec4<f32>, 64>;
+var<workgroup> shared0: array<array<vec4<f32>, 5>, 16>;
 
-var<workgroup> shared1: array<vec4<f32>, 256>;
+var<workgroup> shared1: array<array<vec4<f32>, 17>, 16>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
@@ -92,41 +92,78 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let row0 = first_row + local / 16u * 1u + 0u;
     let x0 = first_x + local % 16u + 0u;
     let one = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x3f800000u));
+    var load0_0 = vec4<f32>(factor0(min(first_row + (local + 0u) / 16u * 4u + 0u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 1u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 2u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 3u, p.rows - 1u), 0u + (local + 0u) % 16u).x);
+    var load1_0 = factor1(min(first_x + (local + 0u) / 16u, (p.columns - 1u) / 4u), 0u + (local + 0u) % 16u);
+    var load1_64 = factor1(min(first_x + (local + 64u) / 16u, (p.columns - 1u) / 4u), 0u + (local + 64u) % 16u);
+    var load1_128 = factor1(min(first_x + (local + 128u) / 16u, (p.columns - 1u) / 4u), 0u + (local + 128u) % 16u);
+    var load1_192 = factor1(min(first_x + (local + 192u) / 16u, (p.columns - 1u) / 4u), 0u + (local + 192u) % 16u);
     var total0_0 = vec4<f32>();
     for (var first = 0u; first < p.row; first += 64u) {
         var sum0_0 = vec4<f32>();
         let end = min(first + 64u, p.row);
         for (var at = first; at < end; at += 16u) {
-            let place0_0 = (local + 0u) / 16u;
-            let k0_0 = (local + 0u) % 16u;
-            shared0[k0_0 * 4u + ((place0_0) ^ (k0_0 & 3u))] = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), at + k0_0).x);
-            let place1_0 = (local + 0u) / 16u;
-            let k1_0 = (local + 0u) % 16u;
-            shared1[k1_0 * 16u + ((place1_0) ^ (k1_0 & 7u))] = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), at + k1_0);
-            let place1_64 = (local + 64u) / 16u;
-            let k1_64 = (local + 64u) % 16u;
-            shared1[k1_64 * 16u + ((place1_64) ^ (k1_64 & 7u))] = factor1(min(first_x + place1_64, (p.columns - 1u) / 4u), at + k1_64);
-            let place1_128 = (local + 128u) / 16u;
-            let k1_128 = (local + 128u) % 16u;
-            shared1[k1_128 * 16u + ((place1_128) ^ (k1_128 & 7u))] = factor1(min(first_x + place1_128, (p.columns - 1u) / 4u), at + k1_128);
-            let place1_192 = (local + 192u) / 16u;
-            let k1_192 = (local + 192u) % 16u;
-            shared1[k1_192 * 16u + ((place1_192) ^ (k1_192 & 7u))] = factor1(min(first_x + place1_192, (p.columns - 1u) / 4u), at + k1_192);
+            shared0[(local + 0u) % 16u][(local + 0u) / 16u] = load0_0;
+            shared1[(local + 0u) % 16u][(local + 0u) / 16u] = load1_0;
+            shared1[(local + 64u) % 16u][(local + 64u) / 16u] = load1_64;
+            shared1[(local + 128u) % 16u][(local + 128u) / 16u] = load1_128;
+            shared1[(local + 192u) % 16u][(local + 192u) / 16u] = load1_192;
             workgroupBarrier();
-            for (var k = 0u; k < 16u; k += 4u) {
-                let a0 = shared0[(k + 0u) * 4u + ((local / 16u) ^ ((k + 0u) & 3u))];
-                let b0_0 = shared1[(k + 0u) * 16u + ((local % 16u) ^ ((k + 0u) & 7u))];
-                sum0_0 = fused(vec4<f32>(a0.x), b0_0, sum0_0);
-                let a1 = shared0[(k + 1u) * 4u + ((local / 16u) ^ ((k + 1u) & 3u))];
-                let b1_0 = shared1[(k + 1u) * 16u + ((local % 16u) ^ ((k + 1u) & 7u))];
-                sum0_0 = fused(vec4<f32>(a1.x), b1_0, sum0_0);
-                let a2 = shared0[(k + 2u) * 4u + ((local / 16u) ^ ((k + 2u) & 3u))];
-                let b2_0 = shared1[(k + 2u) * 16u + ((local % 16u) ^ ((k + 2u) & 7u))];
-                sum0_0 = fused(vec4<f32>(a2.x), b2_0, sum0_0);
-                let a3 = shared0[(k + 3u) * 4u + ((local / 16u) ^ ((k + 3u) & 3u))];
-                let b3_0 = shared1[(k + 3u) * 16u + ((local % 16u) ^ ((k + 3u) & 7u))];
-                sum0_0 = fused(vec4<f32>(a3.x), b3_0, sum0_0);
+            let next = at + 16u;
+            if (next < p.row) {
+                load0_0 = vec4<f32>(factor0(min(first_row + (local + 0u) / 16u * 4u + 0u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 1u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 2u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 3u, p.rows - 1u), next + (local + 0u) % 16u).x);
+                load1_0 = factor1(min(first_x + (local + 0u) / 16u, (p.columns - 1u) / 4u), next + (local + 0u) % 16u);
+                load1_64 = factor1(min(first_x + (local + 64u) / 16u, (p.columns - 1u) / 4u), next + (local + 64u) % 16u);
+                load1_128 = factor1(min(first_x + (local + 128u) / 16u, (p.columns - 1u) / 4u), next + (local + 128u) % 16u);
+                load1_192 = factor1(min(first_x + (local + 192u) / 16u, (p.columns - 1u) / 4u), next + (local + 192u) % 16u);
             }
+            let a0_0 = shared0[0u][local / 16u * 1u + 0u];
+            let b0_0 = shared1[0u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a0_0.x), b0_0, sum0_0);
+            let a1_0 = shared0[1u][local / 16u * 1u + 0u];
+            let b1_0 = shared1[1u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a1_0.x), b1_0, sum0_0);
+            let a2_0 = shared0[2u][local / 16u * 1u + 0u];
+            let b2_0 = shared1[2u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a2_0.x), b2_0, sum0_0);
+            let a3_0 = shared0[3u][local / 16u * 1u + 0u];
+            let b3_0 = shared1[3u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a3_0.x), b3_0, sum0_0);
+            let a4_0 = shared0[4u][local / 16u * 1u + 0u];
+            let b4_0 = shared1[4u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a4_0.x), b4_0, sum0_0);
+            let a5_0 = shared0[5u][local / 16u * 1u + 0u];
+            let b5_0 = shared1[5u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a5_0.x), b5_0, sum0_0);
+            let a6_0 = shared0[6u][local / 16u * 1u + 0u];
+            let b6_0 = shared1[6u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a6_0.x), b6_0, sum0_0);
+            let a7_0 = shared0[7u][local / 16u * 1u + 0u];
+            let b7_0 = shared1[7u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a7_0.x), b7_0, sum0_0);
+            let a8_0 = shared0[8u][local / 16u * 1u + 0u];
+            let b8_0 = shared1[8u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a8_0.x), b8_0, sum0_0);
+            let a9_0 = shared0[9u][local / 16u * 1u + 0u];
+            let b9_0 = shared1[9u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a9_0.x), b9_0, sum0_0);
+            let a10_0 = shared0[10u][local / 16u * 1u + 0u];
+            let b10_0 = shared1[10u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a10_0.x), b10_0, sum0_0);
+            let a11_0 = shared0[11u][local / 16u * 1u + 0u];
+            let b11_0 = shared1[11u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a11_0.x), b11_0, sum0_0);
+            let a12_0 = shared0[12u][local / 16u * 1u + 0u];
+            let b12_0 = shared1[12u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a12_0.x), b12_0, sum0_0);
+            let a13_0 = shared0[13u][local / 16u * 1u + 0u];
+            let b13_0 = shared1[13u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a13_0.x), b13_0, sum0_0);
+            let a14_0 = shared0[14u][local / 16u * 1u + 0u];
+            let b14_0 = shared1[14u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a14_0.x), b14_0, sum0_0);
+            let a15_0 = shared0[15u][local / 16u * 1u + 0u];
+            let b15_0 = shared1[15u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a15_0.x), b15_0, sum0_0);
             workgroupBarrier();
         }
         total0_0 = added(total0_0, sum0_0, one);

@@ -291,6 +291,39 @@ fn factors_along_the_products() {
     });
 }
 
+/// Matrices that fill the largest tiles: of several chunks, which end within a load, and of one, in all orders of memory.
+#[test]
+fn large_tiles() {
+    fn product<T: Number>(device: &Device, [m, n, k]: [usize; 3], turned: [bool; 2]) -> Expr<T> {
+        let drawn = |shape: [usize; 2], turned: bool, seed: u64| {
+            let own = (Expr::<f32>::uniform(shape, seed) * 100.0 - 50.0).cast::<T>();
+            let own = if turned { own.transpose(0, 1) } else { own }.eval_on(device).unwrap();
+            if turned { own.transpose(0, 1) } else { own.expr() }
+        };
+        drawn([m, k], turned[0], 31).matmul(drawn([k, n], turned[1], 32))
+    }
+    fn check<T: Number>(device: &Device, shape: [usize; 3], turned: [bool; 2]) {
+        let bits = |device| {
+            product::<T>(device, shape, turned).to_vec().unwrap().into_iter().map(T::bits).collect::<Vec<_>>()
+        };
+        assert!(bits(device) == bits(&Device::cpu()), "{} {shape:?} on {}", T::DTYPE, device.name());
+    }
+    on_every_device(|device| {
+        for (case, shape) in [[250, 120, 100], [250, 250, 64], [500, 250, 40]].into_iter().enumerate() {
+            let turned = [case % 2 == 1, case > 0];
+            if case == 0 {
+                check::<f32>(device, shape, turned);
+            }
+            check::<f16>(device, shape, turned.map(|own| !own));
+            check::<i32>(device, shape, [turned[1], turned[0]]);
+            // Other adapters have so large a tile for more results.
+            let text = product::<i32>(device, shape, turned).explain(device).unwrap().to_string();
+            let is_host = text.contains("the host's processor");
+            assert!(!is_host || text.contains("a workgroup has 128 by"), "{text}");
+        }
+    });
+}
+
 /// Infinities, NaN, zeros and overflows, by every form. NaN has any bits.
 #[test]
 fn special_values() {

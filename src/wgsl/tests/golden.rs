@@ -307,7 +307,8 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000 * n, 3]).softmax(1))),
         ("range_of_rows", rows(GPU, &(a.max(1) - a.min(1)))),
         // Products of matrices: by workgroups that share a tile, of small integers, whose products end within a vector;
-        // by an invocation each, also with loads of four products; of a matrix and a vector.
+        // by an invocation each, also with loads of four products; of large matrices, and of one chunk with both factors
+        // along it; of a matrix and a vector.
         ("product", first(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
         (
             "product_of_bytes",
@@ -320,6 +321,14 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
                 let product = zeros::<f32, 2>([64 * n, 256]).matmul(weights.cast::<f32>() * &scale);
                 (product + zeros::<f32, 1>([64])).tanh()
             }),
+        ),
+        (
+            "product_of_large_matrices",
+            first(GPU, &zeros::<f32, 2>([2048, 100 * n]).matmul(zeros::<f32, 2>([100 * n, 1024]))),
+        ),
+        (
+            "product_of_one_chunk",
+            first(GPU, &zeros::<f32, 3>([2 * n, 1000, 64]).matmul(zeros::<f32, 2>([1024, 64]).t())),
         ),
         ("matrix_times_vector", first(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 1>([256])))),
         // Sorts: digits of a tile counted, counts added up, elements moved, alone or with indices, and rows sorted whole.
