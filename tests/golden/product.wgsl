@@ -78,26 +78,25 @@ fn store(row: u32, x: u32, value: vec4<f32>) {
     if (first < p.columns) { result[c0 * p.out_stride0 + x] = total; }
 }
 
-var<workgroup> shared0: array<array<vec4<f32>, 17>, 16>;
+var<workgroup> shared0: array<array<vec4<f32>, 33>, 16>;
 
 var<workgroup> shared1: array<array<vec4<f32>, 16>, 16>;
 
-@compute @workgroup_size(128)
+@compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let tile = id.y * p.pitch + id.x;
     if (tile >= p.count) { return; }
     let q_across = share(tile, p.vectors_factor, p.vectors_shift);
     let across = tile - q_across * p.vectors;
     let down = q_across;
-    let first_row = down * 64u;
+    let first_row = down * 128u;
     let first_x = across * 16u;
     let row0 = first_row + local / 16u * 8u + 0u;
     let x0 = first_x + local % 16u + 0u;
     let one = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x3f800000u));
     var load0_0 = vec4<f32>(factor0(min(first_row + (local + 0u) / 16u * 4u + 0u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 1u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 2u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 3u, p.rows - 1u), 0u + (local + 0u) % 16u).x);
-    var load0_128 = vec4<f32>(factor0(min(first_row + (local + 128u) / 16u * 4u + 0u, p.rows - 1u), 0u + (local + 128u) % 16u).x, factor0(min(first_row + (local + 128u) / 16u * 4u + 1u, p.rows - 1u), 0u + (local + 128u) % 16u).x, factor0(min(first_row + (local + 128u) / 16u * 4u + 2u, p.rows - 1u), 0u + (local + 128u) % 16u).x, factor0(min(first_row + (local + 128u) / 16u * 4u + 3u, p.rows - 1u), 0u + (local + 128u) % 16u).x);
+    var load0_256 = vec4<f32>(factor0(min(first_row + (local + 256u) / 16u * 4u + 0u, p.rows - 1u), 0u + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 1u, p.rows - 1u), 0u + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 2u, p.rows - 1u), 0u + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 3u, p.rows - 1u), 0u + (local + 256u) % 16u).x);
     var load1_0 = factor1(min(first_x + (local + 0u) % 16u, (p.columns - 1u) / 4u), 0u + (local + 0u) / 16u);
-    var load1_128 = factor1(min(first_x + (local + 128u) % 16u, (p.columns - 1u) / 4u), 0u + (local + 128u) / 16u);
     var total0_0 = vec4<f32>();
     var total1_0 = vec4<f32>();
     var total2_0 = vec4<f32>();
@@ -118,16 +117,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         let end = min(first + 64u, p.row);
         for (var at = first; at < end; at += 16u) {
             shared0[(local + 0u) % 16u][(local + 0u) / 16u] = load0_0;
-            shared0[(local + 128u) % 16u][(local + 128u) / 16u] = load0_128;
+            shared0[(local + 256u) % 16u][(local + 256u) / 16u] = load0_256;
             shared1[(local + 0u) / 16u][(local + 0u) % 16u] = load1_0;
-            shared1[(local + 128u) / 16u][(local + 128u) % 16u] = load1_128;
             workgroupBarrier();
             let next = at + 16u;
             if (next < p.row) {
                 load0_0 = vec4<f32>(factor0(min(first_row + (local + 0u) / 16u * 4u + 0u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 1u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 2u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 3u, p.rows - 1u), next + (local + 0u) % 16u).x);
-                load0_128 = vec4<f32>(factor0(min(first_row + (local + 128u) / 16u * 4u + 0u, p.rows - 1u), next + (local + 128u) % 16u).x, factor0(min(first_row + (local + 128u) / 16u * 4u + 1u, p.rows - 1u), next + (local + 128u) % 16u).x, factor0(min(first_row + (local + 128u) / 16u * 4u + 2u, p.rows - 1u), next + (local + 128u) % 16u).x, factor0(min(first_row + (local + 128u) / 16u * 4u + 3u, p.rows - 1u), next + (local + 128u) % 16u).x);
+                load0_256 = vec4<f32>(factor0(min(first_row + (local + 256u) / 16u * 4u + 0u, p.rows - 1u), next + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 1u, p.rows - 1u), next + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 2u, p.rows - 1u), next + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 3u, p.rows - 1u), next + (local + 256u) % 16u).x);
                 load1_0 = factor1(min(first_x + (local + 0u) % 16u, (p.columns - 1u) / 4u), next + (local + 0u) / 16u);
-                load1_128 = factor1(min(first_x + (local + 128u) % 16u, (p.columns - 1u) / 4u), next + (local + 128u) / 16u);
             }
             let a0_0 = shared0[0u][local / 16u * 2u + 0u];
             let a0_1 = shared0[0u][local / 16u * 2u + 1u];

@@ -309,22 +309,25 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         // Products of matrices: by workgroups that share a tile, of small integers, whose products end within a vector;
         // by an invocation each, also with loads of four products; of large matrices, and of one chunk with both factors
         // along it; of a matrix and a vector.
-        ("product", first(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
+        ("product", first(GPU, &zeros::<f32, 2>([128 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
         (
             "product_of_bytes",
-            first(GPU, &bytes.cast::<f32>().matmul(zeros::<f32, 3>([3, 255, 70]).slice(2, ..70))),
+            first(GPU, &{
+                let bytes = zeros::<u8, 2>([128 * n, 255]).cast::<f32>();
+                bytes.matmul(zeros::<f32, 3>([3, 255, 70]).slice(2, ..70))
+            }),
         ),
         (
             "product_between_steps",
             first(GPU, &{
                 let (weights, scale) = (zeros::<u8, 2>([256, 64]), zeros::<f32, 1>([64]));
-                let product = zeros::<f32, 2>([64 * n, 256]).matmul(weights.cast::<f32>() * &scale);
+                let product = zeros::<f32, 2>([128 * n, 256]).matmul(weights.cast::<f32>() * &scale);
                 (product + zeros::<f32, 1>([64])).tanh()
             }),
         ),
         (
             "product_of_large_matrices",
-            first(GPU, &zeros::<f32, 2>([2048, 100 * n]).matmul(zeros::<f32, 2>([100 * n, 1024]))),
+            first(GPU, &zeros::<f32, 2>([128 * n, 112]).matmul(zeros::<f32, 2>([112, 1024]))),
         ),
         (
             "product_of_one_chunk",
