@@ -29,6 +29,7 @@ const page = (name, body) => writeFileSync(join(folder, name), `<!doctype html><
 page('blank.html', map);
 page('ten.html', `${map}<script type="module" src="ten.js"></script>`);
 page('bundled.html', '<script type="module" src="bundled.js"></script>');
+page('loaded.html', '<script type="module" src="loaded.js"></script>');
 page('plain.html', `<script src="node_modules/zerostride/global.js"></script><script>
   zs.open().then(async (device) => {
     document.body.append(device.isGPU, ' ', await zs.arange(4).mul(zs.array([[1], [2]])).sum().item());
@@ -88,6 +89,12 @@ const tests = {
     execFileSync(tool('esbuild'), line, { cwd: folder, stdio: 'inherit' });
     copyFileSync(join(installed, 'core_bg.wasm'), join(folder, 'core_bg.wasm'));
     assert.match(await done('bundled.html'), /^WebGPU 3,2,3/);
+    // The module as a file of the bundler's.
+    const loads = "import module from 'zerostride/core_bg.wasm'; import * as zs from 'zerostride'; await zs.open({ module }); document.title = 'done';";
+    writeFileSync(join(folder, 'loads.js'), loads);
+    execFileSync(tool('esbuild'), ['loads.js', '--bundle', '--format=esm', '--loader:.wasm=file', '--log-level=warning', '--outfile=loaded.js'], { cwd: folder, stdio: 'inherit' });
+    rmSync(join(folder, 'core_bg.wasm'));
+    await done('loaded.html');
     console.log(`    the script has ${readFileSync(join(folder, 'bundled.js')).length} bytes bundled`);
   },
 
