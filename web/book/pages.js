@@ -77,20 +77,9 @@ ${body}
 
 /** The first page, which opens on *Same bits*. */
 export function home({ code, read }) {
-  const readme = read('README.md');
-  const [, rust] = /```rust\n([^]*?)```/.exec(readme);
-  const js = `import * as zs from 'zerostride';
-
-await zs.open();                                  // WebGPU, else the CPU path
-const image = zs.fromImage(document.querySelector('img'));
-const x = image.slice(2, 0, 3).cast('f32').div(255);
-const y = x.sub(x.mean([0, 1])).div(x.std([0, 1]));
-await y.mul(0.2).add(0.5).toCanvas(document.querySelector('canvas'));`;
-  const python = `import numpy as np, zerostride as zs
-
-x = zs.asarray(np.random.rand(512, 512, 3).astype(np.float32))
-y = (x - zs.mean(x, axis=(0, 1))) / zs.std(x, axis=(0, 1))
-host = np.asarray(y)                              # one kernel`;
+  // The first snippets of the documents, which tests run.
+  const first = (path, language) => new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(read(path))[1].trim();
+  const [rust, python, js] = [first('README.md', 'rust'), first('README.md', 'python'), first('docs/guide/browser.md', 'js')];
   return `<h1>The same bits on every GPU, on the CPU and in this page</h1>
 <p class="lead">Write NumPy-like expressions in Rust, Python or JavaScript. Each runs as one GPU kernel, and every device gives the same bits. Your browser shows it now:</p>
 <p id="device" role="status">Opening a device…</p>
@@ -98,7 +87,7 @@ host = np.asarray(y)                              # one kernel`;
 <section id="bits" aria-label="Same bits"><p class="hint">The zoom and its hashes need JavaScript and WebAssembly.</p></section>
 <div class="doors">
 <section class="card"><h2>I make a web page</h2>${code(js, 'js')}<p><a href="docs/guide/browser.html">In a web page</a>, <a href="cookbook.html">the cookbook</a>, <a href="playground/index.html">the playground</a></p></section>
-<section class="card"><h2>I have a Rust program</h2>${code(rust.trim(), 'rust')}<p><a href="docs/guide/tour.html">A tour</a>, <a href="docs/guide/wgpu.html">inside wgpu</a>, <a href="gallery.html">examples</a></p></section>
+<section class="card"><h2>I have a Rust program</h2>${code(rust, 'rust')}<p><a href="docs/guide/tour.html">A tour</a>, <a href="docs/guide/wgpu.html">inside wgpu</a>, <a href="gallery.html">examples</a></p></section>
 <section class="card"><h2>I write Python</h2>${code(python, 'python')}<p><a href="docs/guide/python.html">In Python</a>, <a href="docs/guide/from-numpy.html">for users of NumPy and PyTorch</a></p></section>
 </div>`;
 }
