@@ -1,6 +1,6 @@
 // Same bits: a deep zoom by double-single arithmetic, beside the same loop in plain WGSL, and the hashes of all work.
 
-import { same_bits, total_hash } from './pkg/zerostride.js';
+import { same_bits, total_hash } from './zerostride/core.js';
 import { $, el } from './dom.js';
 
 /** Devices that had one total, with the date of the measurement: `cargo run --release --example hash`. */

@@ -1,6 +1,7 @@
 // The page: the module, the device, and the parts, of which one is visible.
 
-import init, { Page, table } from './pkg/zerostride.js';
+import { Page, dtypes, table } from './zerostride/core.js';
+import * as zs from './zerostride/index.js';
 import { $ } from './dom.js';
 import * as state from './state.js';
 import * as playground from './playground.js';
@@ -15,8 +16,8 @@ const PARTS = {
 /** The part that the address names, or the playground. */
 const asked = () => state.choice('part', Object.keys(PARTS));
 
-/** The state that the parts share. `page` is the module's object. */
-const context = { page: null, table: [], opened: 0, lost };
+/** The state that the parts share. `page` is the module's object, `device` the package's. */
+const context = { page: null, device: null, table: [], opened: 0, lost, reopen };
 const parts = {};
 let shown = null;
 let isLost = false;
@@ -27,26 +28,26 @@ function notice(text, canReopen) {
   $('reopen').hidden = !canReopen;
 }
 
+/** Opens a device in place of the one before. */
+async function reopen() {
+  context.page?.close();
+  context.device?.dispose();
+  context.device = await zs.open();
+  context.page ??= new Page();
+  context.page.take(context.device.core);
+  return context.device;
+}
+
 /** Opens a device, and shows its name. */
 async function open() {
   $('device').textContent = 'Opening a device…';
-  let found = false;
-  let refused = '';
-  try {
-    found = 'gpu' in navigator && await context.page.open();
-  } catch (error) {
-    refused = error.message;
-  }
+  const { isGPU, name, missing } = await reopen();
   isLost = false;
   context.opened += 1;
-  const adapter = context.page.adapter();
-  document.documentElement.dataset.device = found ? 'webgpu' : 'cpu';
-  $('device').textContent = found ? `WebGPU: ${adapter || 'an adapter without a name'}` : 'CPU path';
-  if (found) notice('', false);
-  else {
-    const why = !('gpu' in navigator) ? 'This browser has no WebGPU' : refused || 'WebGPU has no adapter here';
-    notice(`${why}, so everything runs on the CPU path, in one thread. The answers are the same.`, true);
-  }
+  document.documentElement.dataset.device = isGPU ? 'webgpu' : 'cpu';
+  $('device').textContent = isGPU ? `WebGPU: ${name || 'an adapter without a name'}` : 'CPU path';
+  if (isGPU) notice('', false);
+  else notice(`${missing[0].toUpperCase()}${missing.slice(1)}, so everything runs on the CPU path, in one thread. The answers are the same.`, true);
 }
 
 /** Reports a lost device, once. */
@@ -60,9 +61,9 @@ function lost(text) {
 
 /** Whether the device is still there. */
 function check() {
-  if (isLost || !context.page) return;
+  if (isLost || !context.device) return;
   try {
-    context.page.check();
+    context.device.check();
   } catch (error) {
     if (error.kind === 'Lost') lost(error.message);
   }
@@ -104,10 +105,9 @@ function tabs() {
 
 async function begin() {
   tabs();
-  await init();
-  context.table = table();
-  context.page = new Page();
   await open();
+  const casts = dtypes().map((name) => ({ name, arity: 1, doc: 'Converted to this type.', kind: 'cast' }));
+  context.table = [...table(), ...casts];
   $('reopen').addEventListener('click', async () => {
     await open();
     await show(shown);

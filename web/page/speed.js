@@ -106,7 +106,7 @@ async function toggle() {
   $('plot').replaceChildren();
   const results = [];
   try {
-    if (!context.page.adapter() && document.documentElement.dataset.device !== 'webgpu') throw new Error('There is no WebGPU here to measure.');
+    if (!context.device.isGPU && document.documentElement.dataset.device !== 'webgpu') throw new Error('There is no WebGPU here to measure.');
     await other?.begin();
     for (const name of LAYOUTS) {
       if (stopped) break;

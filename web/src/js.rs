@@ -8,9 +8,6 @@ extern "C" {
     /// Milliseconds since the page began.
     #[wasm_bindgen(js_namespace = performance)]
     pub(crate) fn now() -> f64;
-
-    #[wasm_bindgen(js_namespace = console)]
-    pub(crate) fn error(text: &str);
 }
 
 /// An object of some properties.

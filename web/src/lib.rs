@@ -11,83 +11,38 @@ mod speed;
 use std::cell::RefCell;
 
 use wasm_bindgen::prelude::*;
-use zerostride::{DType, Device, compositions, operations, reductions};
+use zerostride::Device;
+use zerostride_npm::CoreDevice;
 
 use build::Rule;
 use picture::Picture;
 use playground::Typed;
 use speed::Bench;
 
-/// Prints a panic, which is a defect, before the page ends.
-#[wasm_bindgen(start)]
-pub fn start() {
-    std::panic::set_hook(Box::new(|panic| js::error(&panic.to_string())));
-}
-
 /// The devices of a page: WebGPU, if the browser has it, and the CPU path.
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct Page {
     gpu: RefCell<Option<Device>>,
-    adapter: RefCell<String>,
 }
 
 #[wasm_bindgen]
 impl Page {
-    /// A page without a device: [`open`](Self::open) opens one.
+    /// A page without a device: [`take`](Self::take) gives it one.
     #[wasm_bindgen(constructor)]
     pub fn new() -> Page {
         Page::default()
     }
 
-    /// Opens the browser's adapter, in place of the open one. Returns whether there is one.
-    ///
-    /// # Errors
-    /// When the browser refuses.
-    pub async fn open(&self) -> Result<bool, JsValue> {
-        self.close();
-        let all = Device::all_async().await;
-        let Some(adapter) = all.iter().find(|adapter| adapter.backend == "webgpu") else { return Ok(false) };
-        let device = adapter.open_async().await.map_err(js::thrown)?;
-        *self.adapter.borrow_mut() = adapter.name.clone();
-        *self.gpu.borrow_mut() = Some(device);
-        Ok(true)
+    /// Computes on a device of the package, in place of the one before.
+    pub fn take(&self, device: &CoreDevice) {
+        let is_gpu = device.device().wgpu().is_some();
+        *self.gpu.borrow_mut() = is_gpu.then(|| device.device().clone());
     }
 
     /// Drops the device. Its memory is freed with the last tensor.
     pub fn close(&self) {
         *self.gpu.borrow_mut() = None;
-    }
-
-    /// The adapter's name, if one is open.
-    pub fn adapter(&self) -> Option<String> {
-        self.gpu().map(|_| self.adapter.borrow().clone())
-    }
-
-    /// Fails when the device is lost.
-    ///
-    /// # Errors
-    /// When it is.
-    pub fn check(&self) -> Result<(), JsValue> {
-        self.gpu().map_or(Ok(()), |device| device.flush()).map_err(js::thrown)
-    }
-
-    /// The device's memory for tensors, in bytes: in use, and idle.
-    pub fn memory(&self) -> JsValue {
-        let memory = self.gpu().map(|device| device.memory()).unwrap_or_default();
-        let number = |n: u64| JsValue::from_f64(n as f64);
-        js::object([
-            ("used", number(memory.used)),
-            ("idle", number(memory.idle)),
-            ("created", number(memory.created)),
-            ("pipelines", number(memory.pipelines)),
-        ])
-    }
-
-    /// Bytes of the module's own memory, which never shrinks.
-    pub fn wasm(&self) -> f64 {
-        let memory = wasm_bindgen::memory().unchecked_into::<js_sys::WebAssembly::Memory>();
-        f64::from(memory.buffer().unchecked_into::<js_sys::ArrayBuffer>().byte_length())
     }
 
     fn gpu(&self) -> Option<Device> {
@@ -179,24 +134,4 @@ pub fn same_bits() -> JsValue {
 #[wasm_bindgen]
 pub fn total_hash(hashes: &str) -> String {
     bits::total(hashes)
-}
-
-/// The operations of expressions: for each its name, number of operands and documentation.
-#[wasm_bindgen]
-pub fn table() -> JsValue {
-    let row = |name: &str, arity: Option<usize>, doc: &str, kind: &str| {
-        let arity = arity.map_or(JsValue::NULL, |n| (n as f64).into());
-        let properties =
-            [("name", name.into()), ("arity", arity), ("doc", doc.into()), ("kind", kind.into())];
-        js::object(properties)
-    };
-    let types =
-        DType::ALL.into_iter().map(|dtype| row(dtype.name(), Some(1), "Converted to this type.", "cast"));
-    js::list(
-        operations()
-            .map(|op| row(op.name, Some(op.arity), op.doc, "operation"))
-            .chain(compositions().map(|own| row(own.name, Some(own.arity), own.doc, "composition")))
-            .chain(reductions().map(|own| row(own.name, None, own.doc, "reduction")))
-            .chain(types),
-    )
 }

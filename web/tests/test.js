@@ -372,7 +372,7 @@ const tests = {
     const session = await page.context().newCDPSession(page);
     const heap = async () => {
       await session.send('HeapProfiler.collectGarbage');
-      return page.evaluate(() => [performance.memory.usedJSHeapSize, zerostride.page.wasm(), zerostride.page.memory().used + zerostride.page.memory().idle]);
+      return page.evaluate(() => [performance.memory.usedJSHeapSize, zerostride.device.memory().module, zerostride.device.memory().used + zerostride.device.memory().idle]);
     };
     const rounds = full ? 10000 : 500;
     const evaluate = (times) => page.evaluate(async (times) => {
@@ -388,7 +388,7 @@ const tests = {
     const times = full ? 100 : 15;
     const reopen = (times) => page.evaluate(async (times) => {
       for (let i = 0; i < times; i++) {
-        if (!await zerostride.page.open()) throw new Error('no WebGPU');
+        if (!(await zerostride.reopen()).isGPU) throw new Error('no WebGPU');
         await zerostride.page.evaluate('a = [4]', 'numpy', -1, '', 'a + 1', 0);
         devices.length = 0;
       }

@@ -1,0 +1,3 @@
+//! The WebAssembly module of the npm package.
+
+pub use zerostride_npm::*;
