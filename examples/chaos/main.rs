@@ -6,15 +6,18 @@
 //! cargo run --release --example chaos [-- --devices cpu,vulkan] [--steps N] [--picture FILE]
 //! ```
 
+mod bodies;
+#[path = "../plain/mod.rs"]
+mod plain;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
 use image::{Rgb, RgbImage};
-use zerostride::{AnyExpr, Device, Expr, Result};
+use zerostride::{Device, Result};
 
-#[path = "../plain/mod.rs"]
-mod plain;
+use bodies::{Bodies, LOOK, SYSTEMS, Values, beginning};
 
 #[derive(Parser)]
 struct Options {
@@ -24,79 +27,21 @@ struct Options {
     /// Steps of time, in hundreds
     #[arg(long, default_value_t = 100_000)]
     steps: usize,
-    /// Where the paths of the lightest body are drawn: this crate's in blue, over that of plain WGSL on the first device that
-    /// runs it, in orange
+    /// Where the paths of the lightest body are drawn: this crate's in blue, over that of plain WGSL in orange, on the last
+    /// device where it leaves
     #[arg(long)]
     picture: Option<PathBuf>,
 }
 
-/// How many systems there are, side by side. Each begins a little apart from the one before.
-const SYSTEMS: usize = 64;
-/// Steps from one look at the systems to the next.
-const LOOK: usize = 100;
-const MASSES: [f32; 3] = [3.0, 4.0, 5.0];
-const PLACES: [[f32; 2]; 3] = [[1.0, 3.0], [-2.0, -1.0], [1.0, -1.0]];
-/// The time of a step, and what is added to squared distances.
-const TIME: f32 = 1.0 / 1024.0;
-const SOFT: f32 = 0.09;
-/// The values of a system: x and y of each body, then its speed along both.
-const VALUES: usize = 12;
-
-/// All values, system by system within each.
-type Values = Vec<f32>;
-
-/// The values in the beginning.
-fn beginning() -> Values {
-    let value = |value: usize, system: usize| match value {
-        0 => PLACES[0][0] + system as f32 / 4096.0,
-        1..6 => PLACES[value / 2][value % 2],
-        _ => 0.0,
-    };
-    (0..VALUES * SYSTEMS).map(|i| value(i / SYSTEMS, i % SYSTEMS)).collect()
-}
-
-/// The values of systems a step later.
-fn step(values: &[AnyExpr]) -> Result<Vec<AnyExpr>> {
-    let mut values = values.iter().map(AnyExpr::typed).collect::<Result<Vec<Expr<f32>>>>()?;
-    let places = values[..6].to_vec();
-    for i in 0..3 {
-        let mut pull = [Expr::scalar(0.0), Expr::scalar(0.0)];
-        for j in (0..3).filter(|&j| j != i) {
-            let [dx, dy] = [0, 1].map(|way| &places[2 * j + way] - &places[2 * i + way]);
-            let w = (&dx * &dx + &dy * &dy + SOFT).rsqrt();
-            let w = &w * &w * &w * MASSES[j];
-            pull = [&pull[0] + dx * &w, &pull[1] + dy * &w];
-        }
-        for (way, pull) in pull.iter().enumerate() {
-            let at = 2 * i + way;
-            values[6 + at] = &values[6 + at] + pull * TIME;
-            values[at] = &places[at] + &values[6 + at] * TIME;
-        }
-    }
-    Ok(values.into_iter().map(AnyExpr::from).collect())
-}
-
-/// The values at each look: a kernel of a hundred steps after another.
-fn run(device: &Device, looks: usize) -> Result<Vec<Values>> {
-    let start = AnyExpr::from(device.upload(&beginning(), [VALUES, SYSTEMS])?);
-    let mut state = start.unbind(0)?;
+/// The values at each look, and the checksum of the last ones.
+fn run(device: &Device, looks: usize) -> Result<(Vec<Values>, u32)> {
+    let mut bodies = Bodies::new(device)?;
     let mut all = Vec::new();
     for _ in 0..looks {
-        let mut mistake = None;
-        let next = AnyExpr::repeat(LOOK as u32, &state, |values| {
-            step(values).unwrap_or_else(|error| {
-                mistake = Some(error);
-                values.to_vec()
-            })
-        });
-        if let Some(error) = mistake {
-            return Err(error);
-        }
-        let tensors = AnyExpr::eval_all(&next)?;
-        state = tensors.iter().map(AnyExpr::from).collect();
-        all.push(AnyExpr::stack(&state, 0).to_vec::<f32>()?);
+        bodies = bodies.later()?;
+        all.push(bodies.values()?.to_vec()?);
     }
-    Ok(all)
+    Ok((all, bodies.values()?.checksum().eval()?.item()?))
 }
 
 /// The same by plain WGSL, unless the device runs none.
@@ -144,32 +89,31 @@ fn shown(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error
     };
     let looks = options.steps.div_ceil(LOOK).max(1);
     println!("{SYSTEMS} systems of three bodies, {} steps", looks * LOOK);
-    let own = run(&devices[0], looks)?;
+    let (own, checksum) = run(&devices[0], looks)?;
     let mut picture = RgbImage::from_pixel(512, 512, Rgb([255; 3]));
-    let mut drawn = false;
+    let mut beside = None;
     for device in &devices {
         let bits = |values: &Values| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-        if !run(device, looks)?.iter().map(bits).eq(own.iter().map(bits)) {
+        let (values, its_checksum) = run(device, looks)?;
+        if its_checksum != checksum || !values.iter().map(bits).eq(own.iter().map(bits)) {
             return Err(format!("{} and {}: other bits", devices[0].name(), device.name()).into());
         }
-        let last = device.upload(own.last().ok_or("no steps")?, [VALUES, SYSTEMS])?;
-        println!("{}: checksum {:08x}", device.name(), last.checksum().eval()?.item()?);
+        println!("{}: checksum {checksum:08x}", device.name());
         let Some(plain) = run_plain(device, looks) else { continue };
-        let first = |differs: &dyn Fn(usize) -> bool| match (0..looks).find(|&look| differs(look)) {
-            Some(look) => format!("by step {}", (look + 1) * LOOK),
-            None => "nowhere".to_string(),
+        let leaves = (0..looks).find(|&look| bits(&plain[look]) != bits(&own[look]));
+        let apart = (0..looks).find(|&look| distance(&plain[look], &own[look]) > 1.0);
+        let step = |look: Option<usize>| {
+            look.map_or("nowhere".into(), |look| format!("by step {}", (look + 1) * LOOK))
         };
-        println!(
-            "  plain WGSL: other bits {}, apart by 1 {}",
-            first(&|look| bits(&plain[look]) != bits(&own[look])),
-            first(&|look| distance(&plain[look], &own[look]) > 1.0),
-        );
-        if !drawn {
-            draw(&mut picture, &plain, [236, 124, 32]);
-            drawn = true;
+        println!("  plain WGSL: other bits {}, apart by 1 {}", step(leaves), step(apart));
+        if beside.is_none() || leaves.is_some() {
+            beside = Some(plain);
         }
     }
     if let Some(path) = &options.picture {
+        if let Some(plain) = &beside {
+            draw(&mut picture, plain, [236, 124, 32]);
+        }
         draw(&mut picture, &own, [28, 92, 190]);
         picture.save(path)?;
         println!("drawn: {}", path.display());

@@ -6,13 +6,17 @@
 //! cargo run --release --example lockstep [-- --devices cpu,vulkan] [--boids N] [--frames N] [--picture FILE]
 //! ```
 
-use std::f32::consts::{PI, TAU};
+mod flock;
+
+use std::f32::consts::TAU;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
 use image::{Rgb, RgbImage};
-use zerostride::{Device, EvalAll, Expr, Key, Math, Result, Tensor};
+use zerostride::{Device, Math, Result};
+
+use flock::Flock;
 
 #[derive(Parser)]
 struct Options {
@@ -27,77 +31,6 @@ struct Options {
     /// Where a picture of the last frame goes
     #[arg(long)]
     picture: Option<PathBuf>,
-}
-
-/// Cells along a side of the world, which is a torus of size 1. A boid sees its cell and the eight around it.
-const CELLS: usize = 64;
-/// How far a boid flies in a frame.
-const SPEED: f32 = 0.002;
-/// The largest turn of a frame, and of a random kick, in radians.
-const TURN: f32 = 0.2;
-const KICK: f32 = 0.5;
-const SEED: u64 = 2026;
-
-/// All boids: the coordinates and the heading of each.
-#[derive(Clone)]
-struct Flock {
-    x: Tensor<f32>,
-    y: Tensor<f32>,
-    heading: Tensor<f32>,
-}
-
-impl Flock {
-    /// Random boids.
-    fn new(device: &Device, boids: usize) -> Result<Flock> {
-        let [x, y, heading] = Key::new(SEED).split().map(|key| Expr::<f32>::uniform([boids], key));
-        let (x, y, heading) = (x, y, heading * TAU - PI).eval_all_on(device)?;
-        Ok(Flock { x, y, heading })
-    }
-
-    /// The flock a frame later. The kick of each boid depends on its number and the frame alone.
-    fn step(&self, frame: usize) -> Result<Flock> {
-        let Flock { x, y, heading } = self;
-        let index = |place: &Tensor<f32>| (place * CELLS as f32).cast::<i32>().minimum(CELLS as i32 - 1);
-        let cell = (index(y) * CELLS as i32 + index(x)).eval()?;
-
-        // The sum of the directions of each cell and its neighbours.
-        let directions = Expr::stack([heading.cos(), heading.sin()], 1);
-        let of_cell = directions.segment_sum(&cell, CELLS * CELLS).reshape([CELLS, CELLS, 2]).eval()?;
-        let rows = of_cell.roll([1], [0]) + &of_cell + of_cell.roll([-1], [0]);
-        let around =
-            (rows.roll([1], [1]) + &rows + rows.roll([-1], [1])).reshape([CELLS * CELLS, 2]).eval()?;
-        let seen = around.take(&cell, 0);
-        let (east, north) = (seen.slice(1, 0..1).squeeze(1), seen.slice(1, 1..2).squeeze(1));
-
-        // That direction in the boid's own frame: the angle to turn by.
-        let (cos, sin) = (heading.cos(), heading.sin());
-        let angle = (&cos * &north - &sin * &east).atan2(&cos * east + sin * north);
-        let kick = Expr::<f32>::uniform(heading.shape(), Key::new(SEED).fold_in(frame as u64)) - 0.5;
-        let heading = heading + angle.clamp(-TURN, TURN) + kick * KICK;
-        // As an angle from -pi to pi.
-        let heading = &heading - (&heading / TAU).round() * TAU;
-        let (x, y) = ((x + heading.cos() * SPEED).fract(), (y + heading.sin() * SPEED).fract());
-        let (x, y, heading) = (x, y, heading).eval_all()?;
-        Ok(Flock { x, y, heading })
-    }
-
-    fn checksum(&self) -> Result<u32> {
-        Expr::stack([self.x.expr(), self.y.expr(), self.heading.expr()], 0).checksum().eval()?.item()
-    }
-
-    /// A boid is a dot in the colour of its heading.
-    fn draw(&self) -> Result<RgbImage> {
-        const SIDE: u32 = 512;
-        let (x, y, heading) = (self.x.to_vec()?, self.y.to_vec()?, self.heading.to_vec()?);
-        let mut picture = RgbImage::from_pixel(SIDE, SIDE, Rgb([12, 14, 24]));
-        for ((x, y), heading) in x.iter().zip(&y).zip(&heading) {
-            let place = |way: f32| ((way * SIDE as f32) as u32).min(SIDE - 1);
-            let channel = |shift: f32| (150.0 + 105.0 * (heading + shift).cos()) as u8;
-            let colour = Rgb([channel(0.0), channel(-TAU / 3.0), channel(TAU / 3.0)]);
-            picture.put_pixel(place(*x), SIDE - 1 - place(*y), colour);
-        }
-        Ok(picture)
-    }
 }
 
 /// A device and its flock.
@@ -118,9 +51,23 @@ impl Player {
 
     fn step(&mut self, frame: usize) -> Result<()> {
         self.flock = self.flock.step(frame)?;
-        self.checksums.push(self.flock.checksum()?);
+        self.checksums.push(self.flock.checksum()?.item()?);
         Ok(())
     }
+}
+
+/// A boid is a dot in the colour of its heading.
+fn drawn(flock: &Flock) -> Result<RgbImage> {
+    const SIDE: u32 = 512;
+    let (x, y, heading) = (flock.x.to_vec()?, flock.y.to_vec()?, flock.heading.to_vec()?);
+    let mut picture = RgbImage::from_pixel(SIDE, SIDE, Rgb([12, 14, 24]));
+    for ((x, y), heading) in x.iter().zip(&y).zip(&heading) {
+        let place = |way: f32| ((way * SIDE as f32) as u32).min(SIDE - 1);
+        let channel = |shift: f32| (150.0 + 105.0 * (heading + shift).cos()) as u8;
+        let colour = Rgb([channel(0.0), channel(-TAU / 3.0), channel(TAU / 3.0)]);
+        picture.put_pixel(place(*x), SIDE - 1 - place(*y), colour);
+    }
+    Ok(picture)
 }
 
 fn main() -> ExitCode {
@@ -185,7 +132,7 @@ fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>>
         None => println!("by fast math, the bits are the same here; nothing promises them elsewhere"),
     }
     if let Some(path) = &options.picture {
-        own.flock.draw()?.save(path)?;
+        drawn(&own.flock)?.save(path)?;
         println!("drawn: {}", path.display());
     }
     Ok(())
