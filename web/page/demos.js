@@ -2,11 +2,11 @@
 
 import { el } from './dom.js';
 
-const BOIDS = 20000;
-const FRAMES = 90;
+const BOIDS = 10000;
+const FRAMES = 80;
 const BACK = 60;
 /** Looks at the bodies, of a hundred steps each. */
-const LOOKS = 1000;
+const LOOKS = 400;
 const SIDE = 384;
 
 const hex = (number) => (number >>> 0).toString(16).padStart(8, '0');
