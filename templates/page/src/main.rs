@@ -36,5 +36,7 @@ async fn show() -> std::result::Result<(), JsValue> {
 }
 
 fn main() {
-    wasm_bindgen_futures::spawn_local(async { show().await.unwrap_or_else(|error| wasm_bindgen::throw_val(error)) });
+    wasm_bindgen_futures::spawn_local(async {
+        show().await.unwrap_or_else(|error| wasm_bindgen::throw_val(error));
+    });
 }

@@ -29,7 +29,8 @@ impl Shown {
         let display = Box::new(events.owned_display_handle());
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_with_display_handle(display));
         let surface = instance.create_surface(window.clone())?;
-        let options = wgpu::RequestAdapterOptions { compatible_surface: Some(&surface), ..Default::default() };
+        let compatible_surface = Some(&surface);
+        let options = wgpu::RequestAdapterOptions { compatible_surface, ..Default::default() };
         let adapter = pollster::block_on(instance.request_adapter(&options))?;
         let (required_features, required_limits) = Device::wants(&adapter);
         let wanted = wgpu::DeviceDescriptor { required_features, required_limits, ..Default::default() };
