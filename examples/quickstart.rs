@@ -1,4 +1,4 @@
-//! The first lines of the README.
+//! An expression, a write in place, a rule of another system, `explain` and an error.
 //!
 //! ```text
 //! cargo run --release --example quickstart [-- --device NAME]

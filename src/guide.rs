@@ -46,3 +46,7 @@ pub mod wgpu {}
 
 #[doc = include_str!("../docs/guide/browser.md")]
 pub mod browser {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

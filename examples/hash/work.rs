@@ -10,7 +10,7 @@ pub(crate) const MOST: u32 = 200;
 /// The middle of the zoom. Four iterations from 0 lead to a fixed point there, so spirals meet.
 const CENTER: [f64; 2] = [-0.101_096_363_845_622, 0.956_286_510_809_142];
 /// From one pixel to the next. Neighbouring f32 lie 64 times as far apart at the middle.
-const STEP: f32 = 1.0 / (1_u64 << 30) as f32;
+pub(crate) const STEP: f32 = 1.0 / (1_u64 << 30) as f32;
 
 /// Work: its name, an expression that reads no tensor, and how it is computed.
 pub(crate) struct Work {
@@ -32,7 +32,7 @@ impl Work {
 pub(crate) fn all() -> Vec<Work> {
     let precise = |name, expr| Work { name, expr, math: Math::Precise };
     vec![
-        precise("zoom of Mandelbrot's set", zoom().into()),
+        precise("zoom of Mandelbrot's set", zoom(SIZE, STEP).into()),
         precise("sum of 2^20 quotients", sum().into()),
         precise("standardized rows", standardized().into()),
         precise("random normal numbers", Expr::<f32>::normal([10_000], 48_u64).into()),
@@ -108,8 +108,8 @@ impl Double {
 }
 
 /// The number of iterations of `z * z + c` that stay near, for pixels whose coordinates are the same f32.
-fn zoom() -> Expr<u32> {
-    let axis = |axis: usize| (Expr::iota(SIZE, axis) - SIZE[axis] as i32 / 2).cast::<f32>() * STEP;
+pub(crate) fn zoom(size: [usize; 2], step: f32) -> Expr<u32> {
+    let axis = |axis: usize| (Expr::iota(size, axis) - size[axis] as i32 / 2).cast::<f32>() * step;
     let along =
         |center: f64, way: Expr<f32>| Double::of(center).plus(&Double { high: way, low: Expr::scalar(0.0) });
     let (x, y) = (along(CENTER[0], axis(1)), along(CENTER[1], axis(0)));

@@ -69,6 +69,12 @@ pub(crate) fn cast(py: Python<'_>, x: &Bound<'_, Array>, dtype: &Object<'_>) -> 
     x.get().mapped(py, |expr| expr.cast(dtype))
 }
 
+/// A word of uint32 that depends on every element's bits and place.
+#[pyfunction]
+pub(crate) fn checksum(py: Python<'_>, x: &Bound<'_, Array>) -> PyResult<Array> {
+    x.get().mapped(py, AnyExpr::checksum)
+}
+
 /// A reduction by its name in the crate, over some axes or all.
 #[pyfunction]
 #[pyo3(signature = (name, x, axes=None, keepdims=false, correction=0.0, reverse=false))]

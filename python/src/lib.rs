@@ -23,8 +23,8 @@ mod _core {
         array::Array,
         device::{Device, adapters, device_variable, finish},
         functions::{
-            broadcast_to, cast, concat, coordinate, documentation, einsum, flip, full, lookup, permute,
-            promote, reduce, reduce_join, reduce_partial, reshape, roll, squeeze, unsqueeze, upload,
+            broadcast_to, cast, checksum, concat, coordinate, documentation, einsum, flip, full, lookup,
+            permute, promote, reduce, reduce_join, reduce_partial, reshape, roll, squeeze, unsqueeze, upload,
             weak_type, windows,
         },
         host::Host,

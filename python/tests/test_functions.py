@@ -292,3 +292,17 @@ def test_shapes_without_elements_are_checked():
                 zs.pad(x, width, mode)
     for mode in ("constant", "empty"):
         same(zs.pad(x, 1, mode), np.zeros((2, 4), np.float32))
+
+
+def test_checksums():
+    words = X.view(np.uint32).ravel().astype(np.uint64)
+    mask = np.uint64(0xFFFFFFFF)
+    x = words ^ (np.arange(1, X.size + 1, dtype=np.uint64) * np.uint64(0x9E3779B9) & mask)
+    for shift, factor in ((16, 0x21F0AAAD), (15, 0x735A2D97)):
+        x = (x ^ x >> np.uint64(shift)) * np.uint64(factor) & mask
+    expected = int((x ^ x >> np.uint64(15)).sum() & mask)
+    own = zs.checksum(zs.asarray(X))
+    assert own.dtype == zs.uint32 and own.shape == () and int(own) == expected
+    assert int(zs.checksum(X)) == expected == int(zs.checksum(zs.asarray(X, device="cpu") * 2 / 2))
+    assert int(zs.checksum(zs.asarray(X[::-1].copy()))) != expected
+    assert int(zs.checksum(zs.asarray(np.nextafter(X, 100)))) != expected

@@ -18,7 +18,7 @@ from ._out import delivered
 from ._types import AnyArray, Axes, Operand
 
 __all__ = [
-    "all", "any", "count_nonzero", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "log_softmax", "logsumexp", "max",
+    "all", "any", "checksum", "count_nonzero", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "log_softmax", "logsumexp", "max",
     "mean", "min", "prod", "softmax", "std", "sum", "var",
 ]  # fmt: skip
 
@@ -168,6 +168,17 @@ def any(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, out: Array
 def count_nonzero(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     counts = _core.reduce("count_nonzero", x, axes(x, axis, "count_nonzero"), keepdims)
     return _core.cast(counts, int64)
+
+
+@_documented(
+    "A number of uint32 without axes that depends on the bits of every element and on its place in row-major order.\n\n"
+    "Arrays of equal elements have equal checksums on every device, so two machines find out where they part by 4 bytes\n"
+    "a step. Others have the same by chance, once in 2**32. The shape is no part of it, any NaN counts as one, and -0 is\n"
+    "not 0.",
+    "x : Array\n",
+)
+def checksum(x: AnyArray, /) -> Array:
+    return _core.checksum(x)
 
 
 @_documented("The logarithm of the sum of exponentials, without intermediate overflow.")

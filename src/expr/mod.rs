@@ -10,6 +10,7 @@ mod any;
 mod axes;
 mod both;
 mod build;
+mod checksum;
 mod compat;
 mod composed;
 mod einsum;

@@ -76,7 +76,7 @@ const HOUSES: &[(&str, Floors)] = &[
                 "views",
             ],
             &["einsum", "ops", "partial", "sorting"],
-            &["aliases", "gaps", "searching", "selecting"],
+            &["aliases", "checksum", "gaps", "searching", "selecting"],
             &["runs"],
             &["scattering"],
         ],

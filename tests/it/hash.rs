@@ -1,4 +1,4 @@
-//! `examples/hash` prints one hash on every device, and the README names it.
+//! `examples/hash` prints one hash on every device. The README, the table of devices and the page name it.
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 mod work;
 
 #[test]
-fn every_device_has_the_hash_of_the_readme() {
+fn every_device_has_the_hash_of_the_pages() {
     static FIRST: OnceLock<Vec<(&str, String)>> = OnceLock::new();
     crate::common::on_every_device(|device| {
         let hash = |work: work::Work| {
@@ -19,6 +19,10 @@ fn every_device_has_the_hash_of_the_readme() {
     let all: String = FIRST.get().unwrap().iter().map(|(_, hash)| hash.as_str()).collect();
     let all = work::hash(all.as_bytes());
     assert!(include_str!("../../README.md").contains(&all), "the README does not name {all}");
+    let rows = include_str!("../../docs/same-bits.md").lines().filter(|line| line.contains("| 0.1.0 |"));
+    let rows: Vec<&str> = rows.collect();
+    assert!(rows.len() >= 5 && rows.iter().all(|row| row.contains(&all)), "docs/same-bits.md, and not {all}");
+    assert!(include_str!("../../web/page/bits.js").contains(&all), "the page does not name {all}");
 }
 
 /// The zoom is deep: it has detail where f32 has none.

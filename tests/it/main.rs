@@ -13,6 +13,7 @@ mod access;
 mod accuracy;
 mod bits;
 mod budget;
+mod checksum;
 mod compiler;
 mod corpora;
 mod devices;

@@ -2,6 +2,7 @@
 
 import { same_bits, total_hash } from './zerostride/core.js';
 import { $, el } from './dom.js';
+import { demos } from './demos.js';
 
 /** Devices that had one total, with the date of the measurement: `cargo run --release --example hash`. */
 const KNOWN = [
@@ -166,4 +167,5 @@ export async function show(shared) {
     if (error.kind === 'Lost') context.lost(error.message);
     $('bits-status').textContent = error.message ?? String(error);
   }
+  $('bits').append(...demos(context));
 }

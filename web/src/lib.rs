@@ -2,6 +2,7 @@
 
 mod bits;
 mod build;
+mod demos;
 mod grammar;
 mod js;
 mod picture;
@@ -15,6 +16,7 @@ use zerostride::Device;
 use zerostride_npm::CoreDevice;
 
 use build::Rule;
+use demos::{Bodies, Flock};
 use picture::Picture;
 use playground::Typed;
 use speed::Bench;
@@ -113,6 +115,31 @@ impl Page {
     pub async fn hash(&self, number: usize, on_cpu: bool) -> Result<JsValue, JsValue> {
         let device = if on_cpu { Device::cpu() } else { self.gpu().ok_or("no WebGPU")? };
         bits::hash(device, number).await
+    }
+
+    /// Random boids, the same on both devices: on the CPU path or on WebGPU.
+    ///
+    /// # Errors
+    /// When there is no device, or no memory.
+    pub fn flock(&self, boids: usize, on_cpu: bool) -> Result<Flock, JsValue> {
+        Flock::new(&self.device(on_cpu)?, boids)
+    }
+
+    /// Systems of three bodies at rest: on the CPU path or on WebGPU.
+    ///
+    /// # Errors
+    /// When there is no device, or no memory.
+    pub fn bodies(&self, on_cpu: bool) -> Result<Bodies, JsValue> {
+        Bodies::new(&self.device(on_cpu)?)
+    }
+
+    /// How [`bodies`](Self::bodies) begin, and their steps in plain WGSL.
+    pub fn about_bodies(&self) -> JsValue {
+        demos::about()
+    }
+
+    fn device(&self, on_cpu: bool) -> Result<Device, JsValue> {
+        if on_cpu { Ok(Device::cpu()) } else { Ok(self.gpu().ok_or("no WebGPU")?) }
     }
 
     /// A layout of the benchmark on WebGPU.

@@ -324,7 +324,7 @@ const tests = {
     await page.context().close();
   },
 
-  async 'WebGPU and the CPU path have one hash'() {
+  async 'WebGPU and the CPU path have one hash, and stay in lockstep'() {
     const page = await open('#part=bits');
     await page.waitForFunction(() => document.getElementById('bits-status')?.dataset.done, null, { timeout: 600000 });
     const rows = await page.locator('#hashes tbody tr').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.dataset.hash)));
@@ -333,6 +333,13 @@ const tests = {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
     assert(readme.includes(rows.at(-1)[1]), `the README does not name ${rows.at(-1)[1]}`);
     console.log(`    plain WGSL: ${await text(page, '#plain-about')}`);
+    for (const demo of ['lockstep', 'chaos']) {
+      await page.click(`#${demo}-run`);
+      await page.waitForFunction((id) => document.getElementById(id).dataset.done, `${demo}-status`, { timeout: 600000 });
+      console.log(`    ${demo}: ${await text(page, `#${demo}-status`)}`);
+      assert.equal(await page.getAttribute(`#${demo}-status`, 'data-done'), 'true');
+    }
+    await page.screenshot({ path: join(screenshots, 'demonstrations.png'), fullPage: true });
     await page.context().close();
   },
 
