@@ -80,15 +80,16 @@ fn lacking(connection: &Connection) -> Faults {
 
 /// The target of plans before the adapter is tested.
 fn target(connection: &Connection) -> plan::Target {
-    let limits = &connection.limits;
+    let (limits, info) = (&connection.limits, connection.device.adapter_info());
     plan::Target {
         groups: limits.max_compute_workgroups_per_dimension,
         bindings: limits.max_storage_buffers_per_shader_stage,
         workgroup: workgroup(limits),
         faults: lacking(connection),
         math: Math::Precise,
-        rate: (!drivers::is_software(&connection.device.adapter_info())).then_some(budget::RATE),
+        rate: (!drivers::is_software(&info)).then_some(budget::RATE),
         shared: limits.max_compute_workgroup_storage_size,
+        registers: drivers::of(&info).registers,
     }
 }
 

@@ -10,17 +10,24 @@ pub(super) struct Driver {
     pub turns: u64,
     /// Kernels after which a recording is submitted.
     pub dispatches: usize,
+    /// Registers of 32 bits for each invocation.
+    pub registers: u32,
     /// How wgpu takes memory from the driver.
     pub memory: MemoryHints,
 }
 
 /// A GPU.
-pub(super) static GPU: Driver = Driver {
+pub(super) const GPU: Driver = Driver {
     turns: u64::MAX,
     // It should not idle while the host records.
     dispatches: 256,
+    // AMD 256, NVIDIA 255.
+    registers: 255,
     memory: MemoryHints::Performance,
 };
+
+/// Intel's GPUs. They compile large kernels for 8 lanes at least, each with 128 registers.
+static INTEL: Driver = Driver { registers: 128, ..GPU };
 
 /// Mesa's rasterizer on the host's processor, as lavapipe (Vulkan) and llvmpipe (GL).
 static LLVMPIPE: Driver = Driver {
@@ -36,6 +43,8 @@ const HOST: Driver = Driver {
     // It runs on the host's own cores, so submitting early overlaps nothing. 1000 small kernels on lavapipe: 48 ms with
     // 256, 37 with 1024.
     dispatches: 1024,
+    // It keeps values in memory.
+    registers: 255,
     // Blocks of 8 to 64 MiB. The host would touch all of blocks of 128 to 256 MiB.
     memory: MemoryHints::MemoryUsage,
 };
@@ -58,6 +67,7 @@ pub(super) fn of(info: &AdapterInfo) -> &'static Driver {
     match () {
         () if is_llvmpipe(info) => &LLVMPIPE,
         () if is_software(info) => &HOST,
+        () if info.vendor == 0x8086 => &INTEL,
         () => &GPU,
     }
 }

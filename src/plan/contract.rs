@@ -14,7 +14,9 @@ use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::ir::{CHUNK, Math, Op, Product, Program, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
-use crate::tuning::contract::{FEW_READERS, FEW_TILES, FEWEST, LEAST_CHUNKS, LEAST_TILES, ROWS, SIDE};
+use crate::tuning::contract::{
+    FEW_READERS, FEW_TILES, FEWEST, LEAST_CHUNKS, LEAST_TILES, REGISTERS, ROWS, SIDE,
+};
 
 /// Matrices that are multiplied, so that lanes lie along columns.
 struct Matrices {
@@ -206,7 +208,7 @@ fn form(element: DType, sizes: &Sizes, along: [bool; 2], fused: Fused, target: T
     let fits_large = |own: &Contract| {
         let [down, across] = sizes.tiles(own.tile());
         let is_full = results(own) * 8 <= results(&of([ROWS, 1], [16, 16], true)) * 9;
-        fits(own) && is_full && sizes.batches * down * across >= least
+        fits(own) && target.registers >= REGISTERS && is_full && sizes.batches * down * across >= least
     };
     let shared: &[[u32; 2]] = &[[16, 16], [8, 16], [8, 8]];
     let found = match () {

@@ -78,6 +78,8 @@ pub(crate) struct Target {
     pub rate: Option<u64>,
     /// Bytes of workgroup memory.
     pub shared: u32,
+    /// Registers of 32 bits for each invocation.
+    pub registers: u32,
 }
 
 impl Target {
@@ -96,6 +98,7 @@ impl Target {
             match (name, self.faults.named(name)) {
                 ("workgroup", _) => self.workgroup = number,
                 ("shared", _) => self.shared = number,
+                ("registers", _) => self.registers = number,
                 (_, Some(fault)) => *fault = number != 0,
                 _ => bail!(Device, "there is no field {name:?}: see plan/target.rs"),
             }

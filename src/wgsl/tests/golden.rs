@@ -37,6 +37,7 @@ pub(crate) const GPU: Target = Target {
     },
     math: Math::Precise,
     shared: 16384,
+    registers: 255,
 };
 
 /// A GPU without 64-bit integers.
