@@ -106,8 +106,10 @@ const tests = {
   },
 
   async 'each recipe draws, with the same bits on WebGPU and on the CPU path'() {
+    // The rest takes minutes where WebGPU is on the host's processor.
+    const own = full ? RECIPES : RECIPES.slice(0, 4);
     const page = await open('cookbook.html');
-    for (const { name } of full ? RECIPES : RECIPES.slice(0, 3)) {
+    for (const { name } of own) {
       await page.locator(`#${name}`).scrollIntoViewIfNeeded();
       await page.waitForFunction((name) => document.getElementById(name).dataset.done, name);
       const told = await page.locator(`#${name} .told`).innerText();
@@ -133,7 +135,7 @@ const tests = {
         const distinct = new Set(gpu).size;
         return { recipe, same: gpu.length === cpu.length && gpu.every((byte, i) => byte === cpu[i]), distinct };
       });
-    }, RECIPES.map(({ name }) => name));
+    }, own.map(({ name }) => name));
     for (const { recipe, same, distinct } of compared) assert(same && distinct > 3, `${recipe}: ${same ? 'the picture is empty' : 'bits differ'}`);
     await page.context().close();
   },
