@@ -194,8 +194,7 @@ pub(crate) mod contract {
     /// The least workgroups with tiles of twice the rows. An H200 runs 132 at once.
     pub(crate) const LEAST_TILES: usize = 96;
 
-    /// The least registers of an invocation for such tiles: Intel's compiler spills with 128, and its cycles for a product
-    /// are those of the usual tile.
+    /// The least registers of an invocation for such tiles. With 128, Intel's compiler spills.
     pub(crate) const REGISTERS: u32 = 160;
 
     /// Rows or columns of a workgroup's tile, all of which share one load of an element of a factor.

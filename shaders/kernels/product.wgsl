@@ -4,9 +4,9 @@
 #if shares
 // Factors of {depth} products for all rows, and for all columns of the tile. Where neighbours store along the products, one
 // vector more lies between them, so that they meet in no bank.
-var<workgroup> shared0: array<array<{vector}, {places0}>, {depth}>;
+var<workgroup> shared0: array<array<{vector}, {pitch0}>, {depth}>;
 
-var<workgroup> shared1: array<array<{vector}, {places1}>, {depth}>;
+var<workgroup> shared1: array<array<{vector}, {pitch1}>, {depth}>;
 
 #endif
 @compute @workgroup_size({group})
@@ -21,8 +21,11 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     {own_x}
     // Once, as drivers load it again in each turn otherwise.
     {fence}
+#if shares
+    {loading}
 #if early
     {loaded}
+#endif
 #endif
 #if is_chunk
     {sums}

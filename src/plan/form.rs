@@ -157,10 +157,15 @@ impl Contract {
         }
     }
 
+    /// The vectors of workgroup memory from one product's to the next. Where neighbours store along the products, one
+    /// more lies between them, so that they meet in no bank.
+    pub(crate) fn pitch(&self, i: usize) -> u32 {
+        self.places(i) + u32::from(self.along[i])
+    }
+
     /// Bytes of workgroup memory for each byte of an element.
     pub(super) fn shared(&self) -> u32 {
-        let vectors = [0, 1].map(|i| self.places(i) + u32::from(self.along[i]));
-        vectors.iter().sum::<u32>() * LANES as u32 * Contract::DEPTH
+        (self.pitch(0) + self.pitch(1)) * LANES as u32 * Contract::DEPTH
     }
 
     /// The axes of rows.

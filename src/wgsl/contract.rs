@@ -66,7 +66,6 @@ impl Emitter<'_> {
             true => format!("{} = {};", load.place, load.name),
             false => format!("{} = {};", load.place, load.value.replace("{at}", "at")),
         };
-        let places_of = |i: usize| contract.places(i) + u32::from(contract.along[i]);
         Filling::default()
             .when("shares", contract.shares)
             .when("early", contract.early)
@@ -74,8 +73,8 @@ impl Emitter<'_> {
             .when("several_rows", rows > 1)
             .when("in_turns", self.is_long_product(element))
             .with("turns", TURNS)
-            .with("places0", places_of(0))
-            .with("places1", places_of(1))
+            .with("pitch0", contract.pitch(0))
+            .with("pitch1", contract.pitch(1))
             .with("group", contract.sides.iter().product::<u32>())
             .with_lines("places", divided("tile", false, places))
             .with("tile_rows", contract.tile()[0])
@@ -86,6 +85,7 @@ impl Emitter<'_> {
             .with_lines("more_rows", (if contract.shares { rows } else { 1 }..rows).map(more))
             .with_lines("own_x", each_of_row(&|c| format!("let x{c} = first_x + local % {x}u + {}u;", c * x)))
             .with("fence", fence)
+            .with_lines("loading", loads.iter().flat_map(|load| load.of.clone()))
             .with_lines("loaded", loaded("0u", "var "))
             .with_lines("loads", loaded("next", ""))
             .with_lines("stored", loads.iter().map(stored))
@@ -304,7 +304,7 @@ impl Emitter<'_> {
         lines
     }
 
-    /// The loads of an invocation into workgroup memory, of the products from `{at}` on.
+    /// The loads of an invocation into workgroup memory.
     fn shared_loads(contract: &Contract, element: DType) -> Vec<Load> {
         let (batch, depth) = (Emitter::batch(contract, ""), Contract::DEPTH);
         let group: u32 = contract.sides.iter().product();
@@ -312,24 +312,28 @@ impl Emitter<'_> {
         for i in [0, 1] {
             let side = contract.places(i);
             for load in (0..side * depth).step_by(group as usize) {
+                let [name, place, k] = ["load", "place", "k"].map(|of| format!("{of}{i}_{load}"));
                 let index = format!("(local + {load}u)");
-                let [place, k] = match contract.along[i] {
-                    true => ["/", "%"].map(|op| format!("{index} {op} {depth}u")),
-                    false => ["%", "/"].map(|op| format!("{index} {op} {side}u")),
+                let of = match contract.along[i] {
+                    true => [
+                        format!("let {place} = {index} / {depth}u;"),
+                        format!("let {k} = {index} % {depth}u;"),
+                    ],
+                    false => {
+                        [format!("let {place} = {index} % {side}u;"), format!("let {k} = {index} / {side}u;")]
+                    }
                 };
-                let inside = match contract.masked {
+                let at = match contract.masked {
                     true => format!("min({{at}} + {k}, p.row - 1u)"),
                     false => format!("{{at}} + {k}"),
                 };
                 let row = |lane: usize| {
                     let row = format!("first_row + {place} * {LANES}u + {lane}u");
-                    format!("factor0({batch}min({row}, p.rows - 1u), {inside}).x")
+                    format!("factor0({batch}min({row}, p.rows - 1u), {at}).x")
                 };
                 let value = match i {
                     0 => format!("{vector}({})", [0, 1, 2, 3].map(row).join(", ")),
-                    _ => format!(
-                        "factor1({batch}min(first_x + {place}, (p.columns - 1u) / {LANES}u), {inside})"
-                    ),
+                    _ => format!("factor1({batch}min(first_x + {place}, (p.columns - 1u) / {LANES}u), {at})"),
                 };
                 let value = match contract.masked {
                     true => {
@@ -337,8 +341,7 @@ impl Emitter<'_> {
                     }
                     false => value,
                 };
-                let place = format!("shared{i}[{k}][{place}]");
-                loads.push(Load { name: format!("load{i}_{load}"), value, place });
+                loads.push(Load { place: format!("shared{i}[{k}][{place}]"), name, of, value });
             }
         }
         loads
@@ -348,6 +351,10 @@ impl Emitter<'_> {
 /// A vector of a factor that an invocation loads and stores into workgroup memory.
 struct Load {
     name: String,
+    /// The lines that say which it is: its place among the tile's, and its product.
+    of: [String; 2],
+    /// The loaded vector, of the products from `{at}` on.
     value: String,
+    /// Where it is stored.
     place: String,
 }

@@ -92,29 +92,39 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let row0 = first_row + local / 16u * 1u + 0u;
     let x0 = first_x + local % 16u + 0u;
     let one = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x3f800000u));
-    var load0_0 = vec4<f32>(factor0(min(first_row + (local + 0u) / 16u * 4u + 0u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 1u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 2u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 3u, p.rows - 1u), 0u + (local + 0u) % 16u).x);
-    var load1_0 = factor1(min(first_x + (local + 0u) / 16u, (p.columns - 1u) / 4u), 0u + (local + 0u) % 16u);
-    var load1_64 = factor1(min(first_x + (local + 64u) / 16u, (p.columns - 1u) / 4u), 0u + (local + 64u) % 16u);
-    var load1_128 = factor1(min(first_x + (local + 128u) / 16u, (p.columns - 1u) / 4u), 0u + (local + 128u) % 16u);
-    var load1_192 = factor1(min(first_x + (local + 192u) / 16u, (p.columns - 1u) / 4u), 0u + (local + 192u) % 16u);
+    let place0_0 = (local + 0u) / 16u;
+    let k0_0 = (local + 0u) % 16u;
+    let place1_0 = (local + 0u) / 16u;
+    let k1_0 = (local + 0u) % 16u;
+    let place1_64 = (local + 64u) / 16u;
+    let k1_64 = (local + 64u) % 16u;
+    let place1_128 = (local + 128u) / 16u;
+    let k1_128 = (local + 128u) % 16u;
+    let place1_192 = (local + 192u) / 16u;
+    let k1_192 = (local + 192u) % 16u;
+    var load0_0 = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), 0u + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), 0u + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), 0u + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), 0u + k0_0).x);
+    var load1_0 = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), 0u + k1_0);
+    var load1_64 = factor1(min(first_x + place1_64, (p.columns - 1u) / 4u), 0u + k1_64);
+    var load1_128 = factor1(min(first_x + place1_128, (p.columns - 1u) / 4u), 0u + k1_128);
+    var load1_192 = factor1(min(first_x + place1_192, (p.columns - 1u) / 4u), 0u + k1_192);
     var total0_0 = vec4<f32>();
     for (var first = 0u; first < p.row; first += 64u) {
         var sum0_0 = vec4<f32>();
         let end = min(first + 64u, p.row);
         for (var at = first; at < end; at += 16u) {
-            shared0[(local + 0u) % 16u][(local + 0u) / 16u] = load0_0;
-            shared1[(local + 0u) % 16u][(local + 0u) / 16u] = load1_0;
-            shared1[(local + 64u) % 16u][(local + 64u) / 16u] = load1_64;
-            shared1[(local + 128u) % 16u][(local + 128u) / 16u] = load1_128;
-            shared1[(local + 192u) % 16u][(local + 192u) / 16u] = load1_192;
+            shared0[k0_0][place0_0] = load0_0;
+            shared1[k1_0][place1_0] = load1_0;
+            shared1[k1_64][place1_64] = load1_64;
+            shared1[k1_128][place1_128] = load1_128;
+            shared1[k1_192][place1_192] = load1_192;
             workgroupBarrier();
             let next = at + 16u;
             if (next < p.row) {
-                load0_0 = vec4<f32>(factor0(min(first_row + (local + 0u) / 16u * 4u + 0u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 1u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 2u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 3u, p.rows - 1u), next + (local + 0u) % 16u).x);
-                load1_0 = factor1(min(first_x + (local + 0u) / 16u, (p.columns - 1u) / 4u), next + (local + 0u) % 16u);
-                load1_64 = factor1(min(first_x + (local + 64u) / 16u, (p.columns - 1u) / 4u), next + (local + 64u) % 16u);
-                load1_128 = factor1(min(first_x + (local + 128u) / 16u, (p.columns - 1u) / 4u), next + (local + 128u) % 16u);
-                load1_192 = factor1(min(first_x + (local + 192u) / 16u, (p.columns - 1u) / 4u), next + (local + 192u) % 16u);
+                load0_0 = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), next + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), next + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), next + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), next + k0_0).x);
+                load1_0 = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), next + k1_0);
+                load1_64 = factor1(min(first_x + place1_64, (p.columns - 1u) / 4u), next + k1_64);
+                load1_128 = factor1(min(first_x + place1_128, (p.columns - 1u) / 4u), next + k1_128);
+                load1_192 = factor1(min(first_x + place1_192, (p.columns - 1u) / 4u), next + k1_192);
             }
             let a0_0 = shared0[0u][local / 16u * 1u + 0u];
             let b0_0 = shared1[0u][local % 16u + 0u];

@@ -204,9 +204,15 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let row0 = first_row + local / 16u * 8u + 0u;
     let x0 = first_x + local % 16u + 0u;
     let one = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x3f800000u));
-    var load0_0 = vec4<f32>(factor0(min(first_row + (local + 0u) / 16u * 4u + 0u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 1u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 2u, p.rows - 1u), 0u + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 3u, p.rows - 1u), 0u + (local + 0u) % 16u).x);
-    var load0_256 = vec4<f32>(factor0(min(first_row + (local + 256u) / 16u * 4u + 0u, p.rows - 1u), 0u + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 1u, p.rows - 1u), 0u + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 2u, p.rows - 1u), 0u + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 3u, p.rows - 1u), 0u + (local + 256u) % 16u).x);
-    var load1_0 = factor1(min(first_x + (local + 0u) % 16u, (p.columns - 1u) / 4u), 0u + (local + 0u) / 16u);
+    let place0_0 = (local + 0u) / 16u;
+    let k0_0 = (local + 0u) % 16u;
+    let place0_256 = (local + 256u) / 16u;
+    let k0_256 = (local + 256u) % 16u;
+    let place1_0 = (local + 0u) % 16u;
+    let k1_0 = (local + 0u) / 16u;
+    var load0_0 = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), 0u + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), 0u + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), 0u + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), 0u + k0_0).x);
+    var load0_256 = vec4<f32>(factor0(min(first_row + place0_256 * 4u + 0u, p.rows - 1u), 0u + k0_256).x, factor0(min(first_row + place0_256 * 4u + 1u, p.rows - 1u), 0u + k0_256).x, factor0(min(first_row + place0_256 * 4u + 2u, p.rows - 1u), 0u + k0_256).x, factor0(min(first_row + place0_256 * 4u + 3u, p.rows - 1u), 0u + k0_256).x);
+    var load1_0 = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), 0u + k1_0);
     var total0_0 = vec4<f32>();
     var total1_0 = vec4<f32>();
     var total2_0 = vec4<f32>();
@@ -226,15 +232,15 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         var sum7_0 = vec4<f32>();
         let end = min(first + 64u, p.row);
         for (var at = first; at < end; at += 16u) {
-            shared0[(local + 0u) % 16u][(local + 0u) / 16u] = load0_0;
-            shared0[(local + 256u) % 16u][(local + 256u) / 16u] = load0_256;
-            shared1[(local + 0u) / 16u][(local + 0u) % 16u] = load1_0;
+            shared0[k0_0][place0_0] = load0_0;
+            shared0[k0_256][place0_256] = load0_256;
+            shared1[k1_0][place1_0] = load1_0;
             workgroupBarrier();
             let next = at + 16u;
             if (next < p.row) {
-                load0_0 = vec4<f32>(factor0(min(first_row + (local + 0u) / 16u * 4u + 0u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 1u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 2u, p.rows - 1u), next + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 3u, p.rows - 1u), next + (local + 0u) % 16u).x);
-                load0_256 = vec4<f32>(factor0(min(first_row + (local + 256u) / 16u * 4u + 0u, p.rows - 1u), next + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 1u, p.rows - 1u), next + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 2u, p.rows - 1u), next + (local + 256u) % 16u).x, factor0(min(first_row + (local + 256u) / 16u * 4u + 3u, p.rows - 1u), next + (local + 256u) % 16u).x);
-                load1_0 = factor1(min(first_x + (local + 0u) % 16u, (p.columns - 1u) / 4u), next + (local + 0u) / 16u);
+                load0_0 = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), next + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), next + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), next + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), next + k0_0).x);
+                load0_256 = vec4<f32>(factor0(min(first_row + place0_256 * 4u + 0u, p.rows - 1u), next + k0_256).x, factor0(min(first_row + place0_256 * 4u + 1u, p.rows - 1u), next + k0_256).x, factor0(min(first_row + place0_256 * 4u + 2u, p.rows - 1u), next + k0_256).x, factor0(min(first_row + place0_256 * 4u + 3u, p.rows - 1u), next + k0_256).x);
+                load1_0 = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), next + k1_0);
             }
             let a0_0 = shared0[0u][local / 16u * 2u + 0u];
             let a0_1 = shared0[0u][local / 16u * 2u + 1u];

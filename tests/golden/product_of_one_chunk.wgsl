@@ -91,6 +91,18 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let row0 = first_row + local / 16u * 8u + 0u;
     let x0 = first_x + local % 16u + 0u;
     let x1 = first_x + local % 16u + 16u;
+    let place0_0 = (local + 0u) / 16u;
+    let k0_0 = (local + 0u) % 16u;
+    let place0_128 = (local + 128u) / 16u;
+    let k0_128 = (local + 128u) % 16u;
+    let place1_0 = (local + 0u) / 16u;
+    let k1_0 = (local + 0u) % 16u;
+    let place1_128 = (local + 128u) / 16u;
+    let k1_128 = (local + 128u) % 16u;
+    let place1_256 = (local + 256u) / 16u;
+    let k1_256 = (local + 256u) % 16u;
+    let place1_384 = (local + 384u) / 16u;
+    let k1_384 = (local + 384u) % 16u;
     var sum0_0 = vec4<f32>();
     var sum0_1 = vec4<f32>();
     var sum1_0 = vec4<f32>();
@@ -111,12 +123,12 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         let first = 0u;
         let end = p.row;
         for (var at = first; at < end; at += 16u) {
-            shared0[(local + 0u) % 16u][(local + 0u) / 16u] = vec4<f32>(factor0(min(first_row + (local + 0u) / 16u * 4u + 0u, p.rows - 1u), at + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 1u, p.rows - 1u), at + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 2u, p.rows - 1u), at + (local + 0u) % 16u).x, factor0(min(first_row + (local + 0u) / 16u * 4u + 3u, p.rows - 1u), at + (local + 0u) % 16u).x);
-            shared0[(local + 128u) % 16u][(local + 128u) / 16u] = vec4<f32>(factor0(min(first_row + (local + 128u) / 16u * 4u + 0u, p.rows - 1u), at + (local + 128u) % 16u).x, factor0(min(first_row + (local + 128u) / 16u * 4u + 1u, p.rows - 1u), at + (local + 128u) % 16u).x, factor0(min(first_row + (local + 128u) / 16u * 4u + 2u, p.rows - 1u), at + (local + 128u) % 16u).x, factor0(min(first_row + (local + 128u) / 16u * 4u + 3u, p.rows - 1u), at + (local + 128u) % 16u).x);
-            shared1[(local + 0u) % 16u][(local + 0u) / 16u] = factor1(min(first_x + (local + 0u) / 16u, (p.columns - 1u) / 4u), at + (local + 0u) % 16u);
-            shared1[(local + 128u) % 16u][(local + 128u) / 16u] = factor1(min(first_x + (local + 128u) / 16u, (p.columns - 1u) / 4u), at + (local + 128u) % 16u);
-            shared1[(local + 256u) % 16u][(local + 256u) / 16u] = factor1(min(first_x + (local + 256u) / 16u, (p.columns - 1u) / 4u), at + (local + 256u) % 16u);
-            shared1[(local + 384u) % 16u][(local + 384u) / 16u] = factor1(min(first_x + (local + 384u) / 16u, (p.columns - 1u) / 4u), at + (local + 384u) % 16u);
+            shared0[k0_0][place0_0] = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), at + k0_0).x);
+            shared0[k0_128][place0_128] = vec4<f32>(factor0(min(first_row + place0_128 * 4u + 0u, p.rows - 1u), at + k0_128).x, factor0(min(first_row + place0_128 * 4u + 1u, p.rows - 1u), at + k0_128).x, factor0(min(first_row + place0_128 * 4u + 2u, p.rows - 1u), at + k0_128).x, factor0(min(first_row + place0_128 * 4u + 3u, p.rows - 1u), at + k0_128).x);
+            shared1[k1_0][place1_0] = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), at + k1_0);
+            shared1[k1_128][place1_128] = factor1(min(first_x + place1_128, (p.columns - 1u) / 4u), at + k1_128);
+            shared1[k1_256][place1_256] = factor1(min(first_x + place1_256, (p.columns - 1u) / 4u), at + k1_256);
+            shared1[k1_384][place1_384] = factor1(min(first_x + place1_384, (p.columns - 1u) / 4u), at + k1_384);
             workgroupBarrier();
             let a0_0 = shared0[0u][local / 16u * 2u + 0u];
             let a0_1 = shared0[0u][local / 16u * 2u + 1u];

@@ -1,14 +1,14 @@
-// Every page of the site in a real Chromium: node test.js SITE SCREENSHOTS [NAME]
+// Every page of the site in a real Chromium: node test.js SITE SCREENSHOTS
 //
-// ZEROSTRIDE_WEB=full opens all pages and waits for all recipes, else for a few. Every recipe is compared, of a small photograph.
+// ZEROSTRIDE_WEB=full opens all pages and waits for all recipes, else for four. Every recipe is compared, of a small photograph.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { serve } from '../serve.js';
-import { launch } from '../tests/browser.js';
+import { launch, run } from '../tests/browser.js';
 import { RECIPES } from './pages.js';
 
-const [site, screenshots, only = ''] = process.argv.slice(2);
+const [site, screenshots] = process.argv.slice(2);
 const full = process.env.ZEROSTRIDE_WEB === 'full';
 mkdirSync(screenshots, { recursive: true });
 const all = readdirSync(site, { recursive: true, withFileTypes: true })
@@ -106,10 +106,8 @@ const tests = {
   },
 
   async 'each recipe draws, with the same bits on WebGPU and on the CPU path'() {
-    // The rest takes minutes where WebGPU is on the host's processor.
-    const own = full ? RECIPES : RECIPES.slice(0, 4);
     const page = await open('cookbook.html');
-    for (const { name } of own) {
+    for (const { name } of full ? RECIPES : RECIPES.slice(0, 4)) {
       await page.locator(`#${name}`).scrollIntoViewIfNeeded();
       await page.waitForFunction((name) => document.getElementById(name).dataset.done, name);
       const told = await page.locator(`#${name} .told`).innerText();
@@ -135,26 +133,13 @@ const tests = {
         const distinct = new Set(gpu).size;
         return { recipe, same: gpu.length === cpu.length && gpu.every((byte, i) => byte === cpu[i]), distinct };
       });
-    }, own.map(({ name }) => name));
+    }, RECIPES.map(({ name }) => name));
     for (const { recipe, same, distinct } of compared) assert(same && distinct > 3, `${recipe}: ${same ? 'the picture is empty' : 'bits differ'}`);
     await page.context().close();
   },
 };
 
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  if (!name.includes(only)) continue;
-  messages.length = 0;
-  const begin = performance.now();
-  try {
-    await test();
-    assert.deepEqual(messages, []);
-    console.log(`ok ${name} (${((performance.now() - begin) / 1000).toFixed(1)} s)`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAILED ${name}\n${error.stack}`);
-  }
-}
+const failed = await run(tests, messages);
 await browser.close();
 server.close();
 process.exit(failed ? 1 : 0);

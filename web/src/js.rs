@@ -1,23 +1,16 @@
 //! Values for JavaScript.
 
-use js_sys::{Array, Float64Array, Object, Reflect};
+use js_sys::{Array, Float64Array};
 use wasm_bindgen::prelude::*;
+
+// Those of the package, whose module is a part of the page's.
+pub(crate) use zerostride_npm::{object, thrown};
 
 #[wasm_bindgen]
 extern "C" {
     /// Milliseconds since the page began.
     #[wasm_bindgen(js_namespace = performance)]
     pub(crate) fn now() -> f64;
-}
-
-/// An object of some properties.
-pub(crate) fn object<const N: usize>(properties: [(&str, JsValue); N]) -> JsValue {
-    let object = Object::new();
-    for (name, value) in properties {
-        // It fails only for values that are no objects.
-        let _ = Reflect::set(&object, &name.into(), &value);
-    }
-    object.into()
 }
 
 /// Numbers as an array.
@@ -43,11 +36,4 @@ pub(crate) fn floats(all: &[f64]) -> JsValue {
 
 pub(crate) fn text_or_null(text: Option<&str>) -> JsValue {
     text.map_or(JsValue::NULL, JsValue::from)
-}
-
-/// An error for JavaScript, without the crate's source line.
-pub(crate) fn thrown(error: zerostride::Error) -> JsValue {
-    let thrown = js_sys::Error::new(error.message());
-    let _ = Reflect::set(&thrown, &"kind".into(), &format!("{:?}", error.kind()).into());
-    thrown.into()
 }

@@ -1,5 +1,6 @@
 // Chromium without a window, with WebGPU on SwiftShader. The same Vulkan must draw the rest of the page: else Chromium loses
 // the device when it shows a canvas.
+import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,4 +24,26 @@ export function launch(more = []) {
       '--js-flags=--expose-gc', ...more,
     ],
   });
+}
+
+/**
+ * Runs tests, each with a name, one after another. A test also fails if pages left messages. Returns how many failed.
+ * ZEROSTRIDE_WEB_ONLY is a part of the names of those to run.
+ */
+export async function run(tests, messages) {
+  let failed = 0;
+  for (const [name, test] of Object.entries(tests)) {
+    if (!name.includes(process.env.ZEROSTRIDE_WEB_ONLY ?? '')) continue;
+    messages.length = 0;
+    const begin = performance.now();
+    try {
+      await test();
+      assert.deepEqual(messages, [], 'the console stays empty');
+      console.log(`ok   ${name} (${((performance.now() - begin) / 1000).toFixed(1)} s)`);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAIL ${name}\n${error.stack}\n${messages.join('\n')}`);
+    }
+  }
+  return failed;
 }

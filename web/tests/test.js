@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve } from '../serve.js';
 import { anyAddress } from './address.js';
-import { launch } from './browser.js';
+import { launch, run } from './browser.js';
 
 const [site, screenshots] = process.argv.slice(2);
 const full = process.env.ZEROSTRIDE_WEB === 'full';
@@ -436,21 +436,7 @@ const tests = {
   },
 };
 
-let failed = 0;
-const only = process.env.ZEROSTRIDE_WEB_ONLY;
-for (const [name, test] of Object.entries(tests)) {
-  if (only && !name.includes(only)) continue;
-  const start = performance.now();
-  messages.length = 0;
-  try {
-    await test();
-    assert.deepEqual(messages, [], 'the console stays empty');
-    console.log(`ok   ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAIL ${name}\n${error.stack}\n${messages.join('\n')}`);
-  }
-}
+const failed = await run(tests, messages);
 await browser.close();
 server.close();
 console.log(failed ? `${failed} failed` : `all passed; screenshots in ${screenshots}`);

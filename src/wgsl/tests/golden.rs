@@ -308,8 +308,8 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000 * n, 3]).softmax(1))),
         ("range_of_rows", rows(GPU, &(a.max(1) - a.min(1)))),
         // Products of matrices: by workgroups that share a tile, of small integers, whose products end within a vector;
-        // by an invocation each, also with loads of four products; of large matrices, and of one chunk with both factors
-        // along it; of a matrix and a vector.
+        // by an invocation each, also with loads of four products; by four rows an invocation; of one chunk with both
+        // factors along it; of a matrix and a vector.
         ("product", first(GPU, &zeros::<f32, 2>([128 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
         (
             "product_of_bytes",
@@ -327,8 +327,11 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
             }),
         ),
         (
-            "product_of_large_matrices",
-            first(GPU, &zeros::<f32, 2>([128 * n, 112]).matmul(zeros::<f32, 2>([112, 1024]))),
+            "product_in_few_registers",
+            first(
+                Target { registers: 128, ..GPU },
+                &zeros::<f32, 2>([128 * n, 256]).matmul(zeros::<f32, 2>([256, 64])),
+            ),
         ),
         (
             "product_of_one_chunk",

@@ -1,11 +1,11 @@
 //! Devices: the browser's adapter and the CPU path.
 
-use js_sys::{Object, Reflect};
 use wasm_bindgen::prelude::*;
 use zerostride::{AnyExpr, Device, Key, Math};
 
 use crate::error::{refused, thrown};
-use crate::operands::dtype_of;
+use crate::object::object;
+use crate::operands::{constant, dtype_of};
 use crate::tensor::CoreTensor;
 
 /// A device that computes.
@@ -96,18 +96,12 @@ impl CoreDevice {
     /// Bytes of the device's memory: in use by tensors, idle, and created in all, and the number of compiled kernels.
     pub fn memory(&self) -> JsValue {
         let memory = self.device.memory();
-        let object = Object::new();
-        let all = [
-            ("used", memory.used),
-            ("idle", memory.idle),
-            ("created", memory.created),
-            ("pipelines", memory.pipelines),
-        ];
-        for (name, value) in all {
-            // It fails only for values that are no objects.
-            let _ = Reflect::set(&object, &name.into(), &(value as f64).into());
-        }
-        object.into()
+        object([
+            ("used", (memory.used as f64).into()),
+            ("idle", (memory.idle as f64).into()),
+            ("created", (memory.created as f64).into()),
+            ("pipelines", (memory.pipelines as f64).into()),
+        ])
     }
 
     /// Elements from bytes in row-major order.
@@ -125,7 +119,7 @@ impl CoreDevice {
     /// When the type does not hold the value.
     pub fn full(&self, dtype: &str, lengths: &[f64], value: f64) -> Result<CoreTensor, JsValue> {
         let dtype = dtype_of(dtype)?;
-        self.made(crate::operands::constant(dtype, value).broadcast_to(shape(lengths)))
+        self.made(constant(dtype, value).broadcast_to(shape(lengths)))
     }
 
     /// A tensor of numbers that the kernel computes: `arange`, `linspace`, `eye`, `iota`, `uniform`, `normal`, `bits`.

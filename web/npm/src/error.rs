@@ -23,7 +23,7 @@ fn exception(message: &str, kind: &str) -> JsValue {
 }
 
 /// An error of the crate, without its source line, which is one of this module.
-pub(crate) fn thrown(error: zerostride::Error) -> JsValue {
+pub fn thrown(error: zerostride::Error) -> JsValue {
     exception(error.message(), &format!("{:?}", error.kind()))
 }
 

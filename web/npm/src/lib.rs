@@ -4,14 +4,16 @@
 mod device;
 mod error;
 mod lent;
+mod object;
 mod operands;
 mod table;
 mod tensor;
 mod views;
 
 pub use device::CoreDevice;
-pub use error::set_class;
+pub use error::{set_class, thrown};
 pub use lent::Lent;
+pub use object::object;
 pub use operands::Operands;
 pub use table::{dtypes, table};
 pub use tensor::{CoreTensor, Tensors, call, repeat};

@@ -1,28 +1,23 @@
 //! The names that JavaScript makes methods and functions of.
 
-use js_sys::{Array, Object, Reflect};
+use js_sys::Array;
 use wasm_bindgen::prelude::*;
 use zerostride::{DType, compositions, operations, reductions};
+
+use crate::object::object;
 
 /// Every operation, composition and reduction of the crate: its `name`, `doc` and `kind`, its `arity` if it has one, and
 /// whether a reduction `keeps` the shape.
 #[wasm_bindgen]
 pub fn table() -> Array {
     let row = |name: &str, arity: Option<usize>, doc: &str, kind: &str, keeps: bool| {
-        let object = Object::new();
-        let arity = arity.map_or(JsValue::NULL, JsValue::from);
-        let properties = [
+        object([
             ("name", name.into()),
-            ("arity", arity),
+            ("arity", arity.map_or(JsValue::NULL, JsValue::from)),
             ("doc", doc.into()),
             ("kind", kind.into()),
             ("keeps", keeps.into()),
-        ];
-        for (key, value) in properties {
-            // It fails only for values that are no objects.
-            let _ = Reflect::set(&object, &key.into(), &value);
-        }
-        JsValue::from(object)
+        ])
     };
     operations()
         .map(|op| row(op.name, Some(op.arity), op.doc, "operation", true))

@@ -1,4 +1,4 @@
-// The package in a real Chromium, on pages of a few lines: node test.js PACKAGE [NAME]
+// The package in a real Chromium, on pages of a few lines: node test.js PACKAGE
 //
 // ZEROSTRIDE_WEB=full takes more random expressions.
 import assert from 'node:assert/strict';
@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { serve } from '../../serve.js';
-import { launch } from '../../tests/browser.js';
+import { launch, run } from '../../tests/browser.js';
 import { hashes } from './programs.js';
 
-const [own, only = ''] = [resolve(process.argv[2]), process.argv[3]];
+const own = resolve(process.argv[2]);
 const here = new URL('.', import.meta.url).pathname;
 const tool = (name) => join(process.env.ZEROSTRIDE_PACKAGES, 'node_modules', '.bin', name);
 
@@ -234,20 +234,7 @@ const tests = {
   },
 };
 
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  if (!name.includes(only)) continue;
-  messages.length = 0;
-  const begin = performance.now();
-  try {
-    await test();
-    assert.deepEqual(messages, []);
-    console.log(`ok ${name} (${((performance.now() - begin) / 1000).toFixed(1)} s)`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAILED ${name}\n${error.stack}`);
-  }
-}
+const failed = await run(tests, messages);
 await browser.close();
 server.close();
 rmSync(folder, { recursive: true });

@@ -1,0 +1,236 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    vectors: u32,
+    vectors_factor: u32,
+    vectors_shift: u32,
+    rows: u32,
+    row: u32,
+    columns: u32,
+    out_stride0: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+    x0_stride1: u32,
+    x1_offset: u32,
+    x1_stride1: u32,
+    zero: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> in0: array<f32>;
+@group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
+
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
+}
+
+// The same for one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    return high_word_u32(n, factor) >> shift;
+}
+
+// The same, and a factor of 0 stands for a division by 1.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
+}
+
+const SIGN_f32: u32 = 0x80000000u;
+
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
+
+// +0 for -0, and other numbers unchanged.
+fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
+    let bits = bits_f32(x);
+    return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
+}
+
+fn factor0(row: u32, k: u32) -> vec4<f32> {
+    let c0 = row;
+    let c1 = k;
+    let v0 = vec4<f32>(in0[p.x0_offset + c0 * p.x0_stride0 + c1 * p.x0_stride1]);
+    return v0;
+}
+
+fn factor1(x: u32, k: u32) -> vec4<f32> {
+    let c1 = k;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
+    let v1 = in1[p.x1_offset + c1 * p.x1_stride1 + x];
+    return v1;
+}
+
+fn fused(a: vec4<f32>, b: vec4<f32>, s: vec4<f32>) -> vec4<f32> {
+    return fma(a, b, s);
+}
+
+fn added(a: vec4<f32>, b: vec4<f32>, one: vec4<f32>) -> vec4<f32> {
+    return fma(a, one, b);
+}
+
+fn store(row: u32, x: u32, value: vec4<f32>) {
+    let c0 = row;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
+    let total = positive_zero_f32(value);
+    if (first < p.columns) { result[c0 * p.out_stride0 + x] = total; }
+}
+
+var<workgroup> shared0: array<array<vec4<f32>, 17>, 16>;
+
+var<workgroup> shared1: array<array<vec4<f32>, 16>, 16>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let tile = id.y * p.pitch + id.x;
+    if (tile >= p.count) { return; }
+    let q_across = share(tile, p.vectors_factor, p.vectors_shift);
+    let across = tile - q_across * p.vectors;
+    let down = q_across;
+    let first_row = down * 64u;
+    let first_x = across * 16u;
+    let row0 = first_row + local / 16u * 4u + 0u;
+    let x0 = first_x + local % 16u + 0u;
+    let one = bitcast<vec4<f32>>(vec4<u32>(p.zero ^ 0x3f800000u));
+    let place0_0 = (local + 0u) / 16u;
+    let k0_0 = (local + 0u) % 16u;
+    let place1_0 = (local + 0u) % 16u;
+    let k1_0 = (local + 0u) / 16u;
+    var load0_0 = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), 0u + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), 0u + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), 0u + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), 0u + k0_0).x);
+    var load1_0 = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), 0u + k1_0);
+    var total0_0 = vec4<f32>();
+    var total1_0 = vec4<f32>();
+    var total2_0 = vec4<f32>();
+    var total3_0 = vec4<f32>();
+    for (var first = 0u; first < p.row; first += 64u) {
+        var sum0_0 = vec4<f32>();
+        var sum1_0 = vec4<f32>();
+        var sum2_0 = vec4<f32>();
+        var sum3_0 = vec4<f32>();
+        let end = min(first + 64u, p.row);
+        for (var at = first; at < end; at += 16u) {
+            shared0[k0_0][place0_0] = load0_0;
+            shared1[k1_0][place1_0] = load1_0;
+            workgroupBarrier();
+            let next = at + 16u;
+            if (next < p.row) {
+                load0_0 = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), next + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), next + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), next + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), next + k0_0).x);
+                load1_0 = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), next + k1_0);
+            }
+            let a0_0 = shared0[0u][local / 16u * 1u + 0u];
+            let b0_0 = shared1[0u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a0_0.x), b0_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a0_0.y), b0_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a0_0.z), b0_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a0_0.w), b0_0, sum3_0);
+            let a1_0 = shared0[1u][local / 16u * 1u + 0u];
+            let b1_0 = shared1[1u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a1_0.x), b1_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a1_0.y), b1_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a1_0.z), b1_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a1_0.w), b1_0, sum3_0);
+            let a2_0 = shared0[2u][local / 16u * 1u + 0u];
+            let b2_0 = shared1[2u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a2_0.x), b2_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a2_0.y), b2_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a2_0.z), b2_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a2_0.w), b2_0, sum3_0);
+            let a3_0 = shared0[3u][local / 16u * 1u + 0u];
+            let b3_0 = shared1[3u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a3_0.x), b3_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a3_0.y), b3_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a3_0.z), b3_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a3_0.w), b3_0, sum3_0);
+            let a4_0 = shared0[4u][local / 16u * 1u + 0u];
+            let b4_0 = shared1[4u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a4_0.x), b4_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a4_0.y), b4_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a4_0.z), b4_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a4_0.w), b4_0, sum3_0);
+            let a5_0 = shared0[5u][local / 16u * 1u + 0u];
+            let b5_0 = shared1[5u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a5_0.x), b5_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a5_0.y), b5_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a5_0.z), b5_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a5_0.w), b5_0, sum3_0);
+            let a6_0 = shared0[6u][local / 16u * 1u + 0u];
+            let b6_0 = shared1[6u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a6_0.x), b6_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a6_0.y), b6_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a6_0.z), b6_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a6_0.w), b6_0, sum3_0);
+            let a7_0 = shared0[7u][local / 16u * 1u + 0u];
+            let b7_0 = shared1[7u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a7_0.x), b7_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a7_0.y), b7_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a7_0.z), b7_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a7_0.w), b7_0, sum3_0);
+            let a8_0 = shared0[8u][local / 16u * 1u + 0u];
+            let b8_0 = shared1[8u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a8_0.x), b8_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a8_0.y), b8_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a8_0.z), b8_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a8_0.w), b8_0, sum3_0);
+            let a9_0 = shared0[9u][local / 16u * 1u + 0u];
+            let b9_0 = shared1[9u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a9_0.x), b9_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a9_0.y), b9_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a9_0.z), b9_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a9_0.w), b9_0, sum3_0);
+            let a10_0 = shared0[10u][local / 16u * 1u + 0u];
+            let b10_0 = shared1[10u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a10_0.x), b10_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a10_0.y), b10_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a10_0.z), b10_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a10_0.w), b10_0, sum3_0);
+            let a11_0 = shared0[11u][local / 16u * 1u + 0u];
+            let b11_0 = shared1[11u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a11_0.x), b11_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a11_0.y), b11_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a11_0.z), b11_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a11_0.w), b11_0, sum3_0);
+            let a12_0 = shared0[12u][local / 16u * 1u + 0u];
+            let b12_0 = shared1[12u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a12_0.x), b12_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a12_0.y), b12_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a12_0.z), b12_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a12_0.w), b12_0, sum3_0);
+            let a13_0 = shared0[13u][local / 16u * 1u + 0u];
+            let b13_0 = shared1[13u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a13_0.x), b13_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a13_0.y), b13_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a13_0.z), b13_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a13_0.w), b13_0, sum3_0);
+            let a14_0 = shared0[14u][local / 16u * 1u + 0u];
+            let b14_0 = shared1[14u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a14_0.x), b14_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a14_0.y), b14_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a14_0.z), b14_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a14_0.w), b14_0, sum3_0);
+            let a15_0 = shared0[15u][local / 16u * 1u + 0u];
+            let b15_0 = shared1[15u][local % 16u + 0u];
+            sum0_0 = fused(vec4<f32>(a15_0.x), b15_0, sum0_0);
+            sum1_0 = fused(vec4<f32>(a15_0.y), b15_0, sum1_0);
+            sum2_0 = fused(vec4<f32>(a15_0.z), b15_0, sum2_0);
+            sum3_0 = fused(vec4<f32>(a15_0.w), b15_0, sum3_0);
+            workgroupBarrier();
+        }
+        total0_0 = added(total0_0, sum0_0, one);
+        total1_0 = added(total1_0, sum1_0, one);
+        total2_0 = added(total2_0, sum2_0, one);
+        total3_0 = added(total3_0, sum3_0, one);
+    }
+    let own_rows = min(4u, p.rows - min(row0, p.rows));
+    for (var row = 0u; row < own_rows; row += 1u) {
+        var value0 = total0_0;
+        switch row {
+            case 1u: { value0 = total1_0; }
+            case 2u: { value0 = total2_0; }
+            case 3u: { value0 = total3_0; }
+            default: {}
+        }
+        store(row0 + row, x0, value0);
+    }
+}
