@@ -5,7 +5,8 @@ usage: fast_math.py FOLDER COMPILER...    (a clang of LLVM 19 or later, as the w
 
 The folder has the kernels of the test `expressions_for_fast_math`, as SPIR-V by `platforms translate`. Each kernel is
 translated to C and compiled twice: as it is written, and with -ffast-math. Both must have the same bits for ordinary and
-special numbers, functions such as exp included. Exits with 1 if a result differs.
+special numbers, functions such as exp included. Of the elements of an invocation, which the same operations compute, the first is
+compiled and compared. Exits with 1 if a result differs.
 """
 import concurrent.futures
 import itertools
@@ -68,12 +69,13 @@ def main():
     inputs = {of: operands(of) for of in {row[1] for row in rows}}
     for of, all in inputs.items():
         for i, values in enumerate(all):
-            values.tofile(folder / f"operand{i}.{of}")
+            for each in {int(row[3]) for row in rows if row[1] == of}:
+                values.repeat(each).tofile(folder / f"operand{i}.{of}.{each}")
 
     def run(number):
         """The report's lines for differences in a chunk."""
         chunk, wrong = rows[number : number + CHUNK], []
-        bodies = {row[0]: spirv.body(str(folder / f"spv/{row[0]}.spv")) for row in chunk}
+        bodies = {row[0]: spirv.body(str(folder / f"spv/{row[0]}.spv"), first=True) for row in chunk}
         source = folder / f"chunk{number}.c"
         source.write_text(ctext.program(bodies, blocks))
         for how, flags in COMPILED.items():
@@ -82,11 +84,11 @@ def main():
             subprocess.run([*compiler, f"{source}.o", "-o", f"{source}.{how}", "-lm"], check=True)
         for name, of, to, each, *_ in chunk:
             def results(how, count=1):
-                size = COUNT * np.dtype(TYPES[to]).itemsize
-                command = [f"{source}.{how}", name, str(COUNT // int(each)), folder / name, str(size)]
-                paths = [folder / f"operand{i}.{of}" for i in range(4)]
+                size = COUNT * int(each) * np.dtype(TYPES[to]).itemsize
+                command = [f"{source}.{how}", name, str(COUNT), folder / name, str(size)]
+                paths = [folder / f"operand{i}.{of}.{each}" for i in range(4)]
                 subprocess.run([*command, *paths], env={"OPEN": str(count)}, check=True)
-                return decoded(np.fromfile(folder / name, TYPES[to]), to).reshape(count, COUNT)
+                return decoded(np.fromfile(folder / name, TYPES[to]), to).reshape(count, COUNT, int(each))[:, :, 0]
 
             (fast,) = results("fast")
             for count in RESULTS:

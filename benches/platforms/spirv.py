@@ -37,16 +37,55 @@ class Translator:
             result, op, operands = re.match(r"(?:(%\d+) = )?Op(\w+) ?(.*)", line).groups()
             self.instruction(result, op, operands.split())
 
-    def body(self):
-        """The kernel as the text of a C function."""
-        return "\n".join(self.declared + [line if isinstance(line, str) else self.jump(*line) for line in self.lines])
+    def body(self, first=False):
+        """The kernel as the text of a C function. With `first` it computes the first component of each result alone, as all
+        components are computed by the same operations."""
+        self.wanted = self.behind_first() if first else None
+        lines = [line if isinstance(line, str) else self.jump(*line) for line in self.lines if not first or not isinstance(line, str) or self.is_kept(line)]
+        declared = self.declared if not first else [line for line in self.declared if line.split()[1].strip(",;") in self.wanted or "[" in line]
+        return "\n".join(declared + lines)
 
     def jump(self, here, default, *cases):
         def to(label):
             moves = [(name, value) for result, value in self.phis.get((here, label), []) for name, value in zip(self.values[result], self.values[value])]
+            moves = [(name, value) for name, value in moves if self.wanted is None or name in self.wanted]
             return "".join(f"t{name} = {value}; " for name, value in moves) + "".join(f"{name} = t{name}; " for name, _ in moves) + f"goto L{label[1:]};"
 
         return "".join(f"if ({condition}) {{ {to(label)} }} " for condition, label in cases) + to(default)
+
+    # What a line sets: a variable, or an element of an array at a constant place.
+    SETS = re.compile(r"([vm]\d+(?:_\d+)?(?:\[\d+\])?) = (.*);")
+    NAMES = re.compile(r"\b[vm]\d+(?:_\d+)?(?:\[\d+\])?")
+
+    def is_kept(self, line):
+        if line.startswith("(("):
+            return "+ 0] = " in line or "*)out)[" not in line
+        found = self.SETS.fullmatch(line)
+        return not found or found[1] in self.wanted or found[1].split("[")[0] in self.wanted
+
+    def behind_first(self):
+        """The variables that first components of results and jumps read. An array of which a computed place is read is
+        wanted as a whole."""
+        self.wanted, reads, todo = set(), {}, []
+        for line in self.lines:
+            if not isinstance(line, str):
+                todo += self.NAMES.findall(" ".join(condition for condition, _ in line[2:]))
+            elif found := self.SETS.fullmatch(line):
+                of = self.NAMES.findall(found[2])
+                for name in {found[1], found[1].split("[")[0]}:
+                    reads.setdefault(name, []).extend(of)
+            elif self.is_kept(line):
+                todo += self.NAMES.findall(line)
+        for moves in self.phis.values():
+            for result, value in moves:
+                for name, text in zip(self.values[result], self.values[value]):
+                    reads.setdefault(name, []).extend(self.NAMES.findall(text))
+        while todo:
+            name = todo.pop()
+            if name not in self.wanted:
+                self.wanted.add(name)
+                todo += reads.get(name, ())
+        return self.wanted
 
     def leaves(self, kind):
         """The scalars that a type is made of."""
@@ -89,6 +128,8 @@ class Translator:
         if isinstance(place, list):
             return place[eval(first) :][: len(leaves)]
         read = "uint32_t_as_float({})" if place == "block" and leaves[0] == "f32" else "{}"
+        if place[0] == "m" and re.fullmatch(r"[\d +]+", first):
+            return [f"{place}[{eval(first) + i}]" for i in range(len(leaves))]
         place = place if place[0] in "bm" else f"(({TYPES[leaves[0]]}*){place})"
         return [read.format(f"{place}[{first} + {i}]") for i in range(len(leaves))]
 
@@ -254,5 +295,5 @@ class Translator:
         self.put(result, kind, [form.format(*lanes) for lanes in zip(*operands)])
 
 
-def body(path, vkd3d=False):
-    return Translator(path, vkd3d).body()
+def body(path, vkd3d=False, first=False):
+    return Translator(path, vkd3d).body(first)

@@ -130,8 +130,9 @@ fn fraction_f32(x: vec4<f32>) -> vec4<f32> {
 }
 
 fn sqrt_f32(x: vec4<f32>) -> vec4<f32> {
-    let negative = (x < vec4<f32>(0.0)) & !is_nan_f32(x);
-    return select(select(sqrt(x), nan_f32(x), negative | is_nan_f32(x)), copysign_f32(vec4<f32>(0.0), x), x == vec4<f32>(0.0));
+    // NaN may equal 0 where a compiler takes floats for real numbers.
+    let root = select(sqrt(x), copysign_f32(vec4<f32>(0.0), x), x == vec4<f32>(0.0));
+    return select(root, nan_f32(x), (x < vec4<f32>(0.0)) | is_nan_f32(x));
 }
 
 fn signbit_f32(x: vec4<f32>) -> vec4<bool> {
