@@ -25,7 +25,7 @@ CODE = """
     if __name__ == "__main__":
         device = os.environ.get("ZEROSTRIDE_DEVICE", "cpu")
         folder = Path({folder!r})
-        parts = example.make(folder / "parts", 0.06)
+        parts = example.make(folder / "parts", 0.03)
         with example.cluster([device] * {workers}, "600MiB") as cluster, Client(cluster) as client:
             if {kill}:
                 pids = list(client.run(os.getpid).values())
@@ -53,6 +53,7 @@ KILLS = """
         import dask.array as da
         import numpy as np
         from distributed import Client, LocalCluster, wait
+        from distributed.core import Status
         import zerostride as zs
         import zerostride.dask
 
@@ -62,8 +63,13 @@ KILLS = """
         logging.disable(logging.CRITICAL)
         elements = np.random.default_rng(0).standard_normal((40, 30)).astype(np.float32)
         with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+            # Dask starts no worker again which dies before its nanny knows that it has begun.
+            def is_whole():
+                nannies = [nanny.process for nanny in cluster.workers.values()]
+                return len(client.scheduler_info()["workers"]) == 2 and all(own and own.status == Status.running for own in nannies)
+
             client.run(make_known)
-            for _ in range(4):
+            for _ in range(2):
                 x = da.from_array(zs.asarray(elements), chunks=(10, 30)).persist()
                 wait(x)
                 y = ((x @ x.T).mean(axis=0) - x.mean()).compute()
@@ -71,7 +77,7 @@ KILLS = """
                 print(np.asarray(y).tobytes().hex(), flush=True)
                 address, pid = next(iter(client.run(os.getpid).items()))
                 os.kill(pid, signal.SIGKILL)
-                while address in (workers := client.scheduler_info()["workers"]) or len(workers) < 2:
+                while address in client.scheduler_info()["workers"] or not is_whole():
                     time.sleep(0.05)
                 y = ((x @ x.T).mean(axis=0) - x.mean()).compute()
                 print(np.asarray(y).tobytes().hex(), flush=True)
@@ -95,10 +101,10 @@ def run(folder, workers, chunk=16, kill=False):
 def test_workers_chunks_and_a_killed_worker_change_no_bit(tmp_path):
     one = run(tmp_path, 1)
     assert len(one.split()) == 3
-    assert run(tmp_path, 2, chunk=10) == one
-    if os.environ.get("ZEROSTRIDE_DEVICE") == "cpu":
-        # The rest tests Dask alone, and opening adapters in many processes takes long.
-        assert run(tmp_path, 4) == one
+    # Opening adapters in many processes takes long.
+    is_cpu = os.environ.get("ZEROSTRIDE_DEVICE") == "cpu"
+    assert run(tmp_path, 4 if is_cpu else 2, chunk=10) == one
+    if is_cpu:
         assert run(tmp_path, 2, kill=True) == one
 
 
@@ -110,4 +116,4 @@ def test_a_worker_that_takes_the_place_of_another_knows_arrays(tmp_path):
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-4000:]
     results = done.stdout.split()
-    assert len(results) == 8 and len(set(results)) == 1
+    assert len(results) == 4 and len(set(results)) == 1

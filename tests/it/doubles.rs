@@ -2,7 +2,7 @@
 
 use zerostride::{AnyExpr, DType, Device, ErrorKind, ReduceOptions, bf16, f16};
 
-use crate::common::{Random, on_each_adapter, on_every_device};
+use crate::common::{Random, cases_of, on_each_adapter, on_every_device};
 
 /// Numbers of every kind: around the ends of f32 and of f64, halfway between floats of f32, and random bits.
 fn numbers(random: &mut Random, count: usize) -> Vec<f64> {
@@ -92,7 +92,8 @@ fn elements_move_and_are_compared_and_cast() {
             let lookup = AnyExpr::from(device.upload(&indices, [5]).unwrap());
             all(&x, &y, &lookup)
         };
-        for ((what, known), (_, own)) in on(&Device::cpu()).into_iter().zip(on(device)) {
+        let all = on(&Device::cpu()).into_iter().zip(on(device));
+        for ((what, known), (_, own)) in cases_of(device, all) {
             assert_eq!(bits(&own, &what), bits(&known, &what), "{what} on {}", device.name());
         }
         // Into parts of a tensor.

@@ -1,7 +1,7 @@
 //! Reductions in parts: the values of blocks of all parts are joined to the bits of the whole.
 
 use crate::common::depth::depth;
-use crate::common::{Random, of_test, place};
+use crate::common::{Random, in_turn, of_test, place};
 use zerostride::{AnyExpr, AnyTensor, DType, Device, ReduceOptions};
 
 /// Reductions of floats that parts have.
@@ -56,7 +56,7 @@ fn parts_join_to_the_bits_of_the_whole() {
         let dtype = [DType::F32, DType::F16, DType::BF16][random.below(3)];
         let block = if count > 1 << 20 && random.below(2) == 0 { 1 << 20 } else { 1024 };
         let ends = ends(&mut random, count, block);
-        for device in of_test(place()) {
+        for device in in_turn(case) {
             let x = AnyTensor::from(device.upload(&host, shape).unwrap());
             let x = if random.below(2) == 0 {
                 x.cast(dtype)

@@ -1,7 +1,7 @@
 //! Writes at computed indices and reductions by key. Every device has the bits of the contract's order, and the last update
 //! of a place stays.
 
-use crate::common::{Random, found_in_turn, in_turn, lowered, on_every_device, takes};
+use crate::common::{Random, cases_of, found_in_turn, in_turn, lowered, on_every_device, takes};
 use crate::sorting::{Sorted, agrees, viewed};
 use zerostride::{AnyExpr, Device, ErrorKind, Expr, Keys, Numeric, Outside, Update, bf16, f16};
 
@@ -328,14 +328,23 @@ fn cumulative<T: Summed>(device: &Device, (n, inner): (usize, usize), count: usi
 fn scans_by_key() {
     on_every_device(|device| {
         let mut random = Random(21);
-        for (n, inner, count) in [(0, 2, 3), (1, 1, 1), (5, 3, 4), (17, 1, 1), (300, 2, 3), (5000, 1, 2)] {
-            cumulative::<f32>(device, (n, inner), count, &mut random);
+        type Check = fn(&Device, (usize, usize), usize, &mut Random);
+        let cases: [(Check, (usize, usize), usize); 11] = [
+            (cumulative::<f32>, (0, 2), 3),
+            (cumulative::<f32>, (1, 1), 1),
+            (cumulative::<f32>, (5, 3), 4),
+            (cumulative::<f32>, (17, 1), 1),
+            (cumulative::<f32>, (300, 2), 3),
+            (cumulative::<f32>, (5000, 1), 2),
+            (cumulative::<f32>, (600, 1), 0),
+            (cumulative::<f64>, (300, 1), 3),
+            (cumulative::<f32>, (600, 2), 400),
+            (cumulative::<f16>, (300, 1), 2),
+            (cumulative::<i8>, (300, 1), 3),
+        ];
+        for (check, form, count) in cases_of(device, cases) {
+            check(device, form, count, &mut random);
         }
-        cumulative::<f32>(device, (600, 1), 0, &mut random);
-        cumulative::<f32>(device, (600, 2), 400, &mut random);
-        cumulative::<f16>(device, (300, 1), 2, &mut random);
-        cumulative::<i8>(device, (300, 1), 3, &mut random);
-        cumulative::<f64>(device, (300, 1), 3, &mut random);
     });
 }
 
@@ -453,7 +462,7 @@ fn scattered() {
             scatters::<i32>(device, &[3, 2, 4], &[6, 5], update, &mut random);
         }
         // Few updates of many places, of which those outside lead to the ends.
-        for (case, update) in updates.into_iter().enumerate() {
+        for (case, update) in cases_of(device, updates.into_iter().enumerate()) {
             scatters::<f32>(device, &[600], &[1 + 4 * case], update, &mut random);
             scatters::<i32>(device, &[300, 3], &[3, 3], update, &mut random);
         }
