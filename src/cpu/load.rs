@@ -9,6 +9,12 @@ use crate::vectors;
 /// Elements of a row with gaps around it that is read and written in place. Shorter ones are copied.
 const SHORTEST_RUN: usize = 64;
 
+/// A row of fewer elements is short: its loop costs more than they do.
+const SHORTEST_ROW: usize = 8;
+
+/// Elements of a block of short rows.
+const LARGEST_BLOCK: usize = 64;
+
 /// Writes rows of `row` elements each: `rows[r * row + c] = source[r + c * stride]`. Squares are transposed in cache,
 /// with a cache line of `SIDE` elements. The next squares are prefetched, as their lines lie too far apart for the
 /// processor to guess.
@@ -88,6 +94,22 @@ impl<M: Pod> vectors::Loop for Gather<'_, M> {
     #[inline(always)]
     fn run(self) {
         let Gather { reader, source, start, out } = self;
+        let Some(blocks) = &reader.blocks else { return Gather { reader, source, start, out }.by_rows() };
+        let size = blocks.offsets.len();
+        let head = (start.next_multiple_of(size) - start).min(out.len());
+        let (before, out) = out.split_at_mut(head);
+        let (whole, after) = out.split_at_mut(out.len() / size * size);
+        let end = start + head + whole.len();
+        blocks.gather(source, (start + head) / size, whole);
+        Gather { reader, source, start, out: before }.by_rows();
+        Gather { reader, source, start: end, out: after }.by_rows();
+    }
+}
+
+impl<M: Pod> Gather<'_, M> {
+    #[inline(always)]
+    fn by_rows(self) {
+        let Gather { reader, source, start, out } = self;
         let mut rest = out;
         for run in reader.runs(start, rest.len()) {
             let (out, after) = rest.split_at_mut(run.length);
@@ -113,6 +135,65 @@ impl<M: Pod> vectors::Loop for Gather<'_, M> {
 pub(super) struct Reader {
     /// The fewest axes, outermost first.
     walk: Layout,
+    blocks: Option<Box<Blocks>>,
+}
+
+/// A layout whose last axes are short and follow a long one, such as windows. Each place of a block is copied along the long
+/// axis, because a loop for each short row costs more than its elements.
+#[derive(Debug)]
+struct Blocks {
+    /// The first elements of the blocks.
+    outer: Reader,
+    /// From there, the elements of a block.
+    offsets: Vec<isize>,
+}
+
+impl Blocks {
+    fn new(walk: &Layout) -> Option<Box<Blocks>> {
+        let (shape, strides) = (walk.shape(), walk.strides());
+        let (mut first, mut size) = (shape.rank(), 1);
+        while first > 0 && shape[first - 1] < SHORTEST_ROW && size * shape[first - 1] <= LARGEST_BLOCK {
+            first -= 1;
+            size *= shape[first];
+        }
+        if first == 0 || shape[first - 1] < SHORTEST_ROW || size < 2 {
+            return None;
+        }
+        let offset = |mut place: usize| {
+            let along = |axis: usize| {
+                let index = place % shape[axis];
+                place /= shape[axis];
+                index as isize * strides[axis]
+            };
+            (first..shape.rank()).rev().map(along).sum()
+        };
+        let offsets = (0..size).map(offset).collect();
+        let first_of = |own: Layout, axis: isize| own.slice(axis, 0..1, 1)?.squeeze(axis);
+        let walk =
+            (first..shape.rank()).rev().try_fold(walk.clone(), |own, axis| first_of(own, axis as isize));
+        Some(Box::new(Blocks { outer: Reader { walk: walk.ok()?, blocks: None }, offsets }))
+    }
+
+    /// Copies blocks from one on until `out` is full.
+    #[inline(always)]
+    fn gather<M: Pod>(&self, source: &[M], start: usize, out: &mut [M]) {
+        let size = self.offsets.len();
+        let mut rest = out;
+        for run in self.outer.runs(start, rest.len() / size) {
+            let (out, after) = rest.split_at_mut(run.length * size);
+            rest = after;
+            for (place, offset) in self.offsets.iter().enumerate() {
+                let out = out[place..].iter_mut().step_by(size);
+                let at = run.at + offset;
+                if run.stride == 1 {
+                    out.zip(&source[at as usize..][..run.length]).for_each(|(out, &element)| *out = element);
+                } else {
+                    let from = (0..run.length as isize).map(|i| source[(at + i * run.stride) as usize]);
+                    out.zip(from).for_each(|(out, element)| *out = element);
+                }
+            }
+        }
+    }
 }
 
 /// A range of a tile with one stride.
@@ -124,7 +205,8 @@ struct Run {
 
 impl Reader {
     pub(super) fn new(layout: &Layout) -> Self {
-        Reader { walk: layout.simplified() }
+        let walk = layout.simplified();
+        Reader { blocks: Blocks::new(&walk), walk }
     }
 
     /// Address and stride of elements `start..start + length`, if one stride describes them.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 
+use crate::ir::KeyKind;
 use crate::vectors;
 
 /// The most places that a threshold finds.
@@ -177,6 +178,47 @@ impl<L, K, S> By<L, K, S> {
             }
         });
     }
+}
+
+/// Sorts rows of a few elements of 32 bits, and stores some places of each. Elements are exchanged themselves, so rows where
+/// equal ones may differ are left to `otherwise`.
+pub(super) fn words(
+    (rows, length): (&[i32], usize),
+    places: &Range<usize>,
+    (kind, flip): (KeyKind, u32),
+    out: &mut [i32],
+    otherwise: impl Fn(&[i32], &mut [i32]),
+) {
+    const ROWS: usize = 16;
+    let pairs = exchanges(length, places);
+    let ([mask, bias], nan) = (kind.as_signed(), f32::INFINITY.to_bits() as i32 + 1);
+    let bias = bias ^ flip as i32;
+    let is_tied = |x: i32| (x == i32::MIN) | (x & i32::MAX >= nan);
+    vectors::dispatch(|| {
+        for (rows, out) in rows.chunks(ROWS * length).zip(out.chunks_mut(ROWS * places.len())) {
+            if kind == KeyKind::Float && rows.iter().fold(false, |any, &x| any | is_tied(x)) {
+                otherwise(rows, out);
+                continue;
+            }
+            let mut all = [[0_i32; ROWS]; SHORT];
+            for (lane, row) in rows.chunks(length).enumerate() {
+                all.iter_mut().zip(row).for_each(|(all, &x)| all[lane] = x ^ (x >> 31 & mask) ^ bias);
+            }
+            for &(i, j) in &pairs {
+                let (a, b) = (all[i], all[j]);
+                for lane in 0..ROWS {
+                    all[i][lane] = a[lane].min(b[lane]);
+                    all[j][lane] = a[lane].max(b[lane]);
+                }
+            }
+            for (lane, out) in out.chunks_mut(places.len()).enumerate() {
+                for (out, all) in out.iter_mut().zip(&all[places.clone()]) {
+                    let x = all[lane] ^ bias;
+                    *out = x ^ (x >> 31 & mask);
+                }
+            }
+        }
+    });
 }
 
 /// The digits of the elements at some places of a sorted row, and how many elements have lower ones. `total` counts the

@@ -62,6 +62,7 @@ pub(super) fn sort(
     macro_rules! values {
         ($kind:ident) => {
             match size {
+                4 if length <= select::SHORT => rows.words(KeyKind::$kind, flip32, out),
                 4 => rows.sort(|x: u32, _| x, |e| u64::from(KeyKind::$kind.key32(e) ^ flip32), |e| e, out),
                 _ => rows.sort(|x: u64, _| x, |e| KeyKind::$kind.key64(e) ^ flip, |e| e, out),
             }
@@ -163,6 +164,21 @@ fn elements<E: Pod>(memory: &mut HostMemory, count: usize) -> &mut [E] {
 }
 
 impl Rows<'_> {
+    /// Sorts rows of a few elements of 32 bits.
+    fn words(&self, kind: KeyKind, flip: u32, out: &mut [u8]) -> Result<()> {
+        let by =
+            By { load: |x: i32, _| x, key: |e: i32| u64::from(kind.key32(e as u32) ^ flip), store: |e| e };
+        let (all, out) = (bytemuck::cast_slice(self.read), bytemuck::cast_slice_mut(out));
+        let (length, kept) = (self.length, self.places.len());
+        let beside = (PART / length / 4).max(1);
+        let tasks = all.chunks(beside * length).zip(out.chunks_mut(beside * kept));
+        threads::all(tasks, self.work, |(rows, out)| {
+            let otherwise = |rows: &[i32], out: &mut [i32]| by.network(rows, length, &self.places, out);
+            select::words((rows, length), &self.places, (kind, flip), out, otherwise);
+        });
+        Ok(())
+    }
+
     fn sort<T, E, O>(
         &self,
         load: impl Fn(T, u32) -> E + Sync,

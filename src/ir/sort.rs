@@ -66,6 +66,17 @@ impl KeyKind {
     }
 }
 
+impl KeyKind {
+    /// Two words, by which elements `x` of 32 bits are ordered as the `i32` `x ^ (x >> 31 & first) ^ second`, but for -0 and NaN.
+    pub(crate) fn as_signed(self) -> [i32; 2] {
+        match self {
+            KeyKind::Unsigned | KeyKind::Bool => [0, i32::MIN],
+            KeyKind::Signed => [0, 0],
+            KeyKind::Float => [i32::MAX, 0],
+        }
+    }
+}
+
 macro_rules! keys {
     ($($(#[$doc:meta])+ $name:ident: $t:ty, $float:ty;)*) => {
         impl KeyKind {$(
@@ -112,6 +123,11 @@ mod tests {
         assert_eq!((of_32(-0.0), of_64(-0.0)), (of_32(0.0), of_64(0.0)));
         assert!(of_32(f32::NAN) > of_32(f32::INFINITY) && of_32(-f32::NAN) == of_32(f32::NAN));
         assert!(of_64(f64::NAN) > of_64(f64::INFINITY) && of_64(-f64::NAN) == of_64(f64::NAN));
+        for kind in [KeyKind::Unsigned, KeyKind::Signed, KeyKind::Float] {
+            let [mask, bias] = kind.as_signed();
+            let of = |x: i32| (x ^ (x >> 31 & mask) ^ bias) as u32 ^ 1 << 31;
+            assert!(floats.iter().all(|x| of(x.to_bits() as i32) == kind.key32(x.to_bits())));
+        }
         let signed = |x: i32| KeyKind::Signed.key32(x as u32);
         assert!(signed(i32::MIN) < signed(-1) && signed(-1) < signed(0) && signed(0) < signed(i32::MAX));
         let signed = |x: i64| KeyKind::Signed.key64(x as u64);
