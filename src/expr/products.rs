@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::both::on_both;
-use super::{AnyExpr, Expr, IntoExpr, ReduceOptions};
+use super::both::{built, on_both};
+use super::{AnyExpr, Expr, Face, IntoExpr, ReduceOptions};
 use crate::dtype::{DType, Element, Kind, Numeric};
 use crate::error::{Result, bail};
 use crate::ir::{AxisOp, Contract, LONGEST_PRODUCT, Node, Op, Scalar};
@@ -271,4 +271,87 @@ on_both! {
     /// Each element of a vector times each of another (NumPy, array API).
     #[doc(alias = "ger")]
     outer(; other) -> T where Numeric, "x.outer(&x)" => "[1, 10, 10, 100]", |x| x.by("outer", other, |pair| pair.outer());
+}
+
+impl AnyExpr {
+    /// The product of matrices of i8 or u8 in i32, which wraps (ONNX `MatMulInteger`). Each factor loses its zero point first:
+    /// one of each matrix, one of each row of the left as [m] or [.., m, 1], and one of each column of the right as [n] or
+    /// [.., 1, n]. A zero point has its matrix's type.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let device = Device::cpu();
+    /// let a = AnyExpr::from(device.upload(&[11_u8, 7, 3, 10, 6, 2], [2, 3])?);
+    /// let b = AnyExpr::from(device.upload(&[1_i8, 4, 2, 5, 3, 6], [3, 2])?);
+    /// let product = a.matmul_integer(&b, AnyExpr::scalar(DType::U8, 12), AnyExpr::scalar(DType::I8, 0));
+    /// assert_eq!(product.to_vec::<i32>()?, [-38, -83, -44, -98]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the lengths do not meet, as for [`matmul`](Self::matmul); for another type; and when zero points do not broadcast to
+    /// their matrix.
+    #[track_caller]
+    pub fn matmul_integer(
+        &self,
+        other: impl Into<AnyExpr>,
+        zero: impl Into<AnyExpr>,
+        other_zero: impl Into<AnyExpr>,
+    ) -> AnyExpr {
+        let (other, zero, other_zero) = (other.into(), zero.into(), other_zero.into());
+        built(|| {
+            let is_each_row = zero.shape()?.rank() == 1 && self.shape()?.rank() > 1;
+            let zero = if is_each_row { zero.unsqueeze(-1) } else { zero };
+            self.above(&zero)?.by("matmul", &other.above(&other_zero)?, |pair| pair.matmul())
+        })
+    }
+
+    /// Bytes less their zero points, in i32.
+    fn above(&self, zero: &AnyExpr) -> Result<AnyExpr> {
+        let [dtype, own] = [self.dtype()?, zero.dtype()?];
+        if !matches!(dtype, DType::I8 | DType::U8) {
+            bail!(Operation, "matmul_integer takes i8 and u8, not {dtype}: cast first");
+        }
+        if own != dtype {
+            bail!(
+                Operation,
+                "matmul_integer of {dtype} with a zero point of {own}: it has the matrix's type"
+            );
+        }
+        let zero = zero.broadcast_to(self.shape()?.to_vec());
+        Ok(self.cast(DType::I32).op(Op::Sub, zero.cast(DType::I32)))
+    }
+}
+
+impl<T: Numeric> Expr<T> {
+    /// The product of matrices of i8 or u8 in i32, which wraps (ONNX `MatMulInteger`). Each factor loses its zero point first:
+    /// one of each matrix, one of each row of the left as [m] or [.., m, 1], and one of each column of the right as [n] or
+    /// [.., 1, n].
+    ///
+    /// ```
+    /// let device = zerostride::Device::cpu();
+    /// let a = device.upload(&[11_u8, 7, 3, 10, 6, 2], [2, 3])?;
+    /// let b = device.upload(&[1_i8, 4, 2, 5, 3, 6], [3, 2])?;
+    /// assert_eq!(a.matmul_integer(&b, 12, 0).to_vec()?, [-38, -83, -44, -98]);
+    /// // A zero point of each row.
+    /// let zero = device.upload(&[10_u8, 20], [2])?;
+    /// assert_eq!(a.matmul_integer(&b, &zero, 0).to_vec()?, [-26, -53, -92, -218]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the lengths do not meet, as for [`matmul`](Self::matmul); for another type; and when zero points do not broadcast to
+    /// their matrix.
+    #[track_caller]
+    pub fn matmul_integer<U: Numeric>(
+        &self,
+        other: impl IntoExpr<U>,
+        zero: impl IntoExpr<T>,
+        other_zero: impl IntoExpr<U>,
+    ) -> Expr<i32> {
+        let product =
+            self.untyped().matmul_integer(other.into_expr(), zero.into_expr(), other_zero.into_expr());
+        Face::face(product)
+    }
 }

@@ -185,7 +185,7 @@ fn lengths_around_chunks() {
     on_every_device(|device| {
         let mut random = Random(1);
         let lengths = [0, 1, 2, 3, 4, 5, 16, 63, 64, 65, 127, 128, 129, 1000, 4095, 4096, 4097, 10_000];
-        for k in lengths {
+        for k in cases_of(device, lengths) {
             let shapes = [[1, 1], [1, 9], [9, 1], [7, 17]];
             for [m, n] in shapes.into_iter().filter(|[m, n]| m * n * k < 500_000) {
                 matmul::<f32>(device, [m, n, k], &mut random);
@@ -212,6 +212,57 @@ fn shapes() {
             check_kernels(device);
         }
     }
+}
+
+/// Bytes without their zero points: ONNX's node test, and numbers of every type beside sums in i32.
+#[test]
+fn bytes_without_zero_points() {
+    fn check<T: Numeric + Into<i32>, U: Numeric + Into<i32>>(device: &Device, random: &mut Random) {
+        let [m, n, k] = [3 + random.below(80), 1 + random.below(40), 1 + random.below(300)];
+        let mut drawn = |count: usize| (0..count).map(|_| random.next() as i32).collect::<Vec<i32>>();
+        let [a, rows] =
+            [m * k, m].map(&mut drawn).map(|all| all.into_iter().map(T::from_i32).collect::<Vec<T>>());
+        let [b, columns] =
+            [k * n, n].map(&mut drawn).map(|all| all.into_iter().map(U::from_i32).collect::<Vec<U>>());
+        let of = |zero: &dyn Fn(usize) -> i32, other: &dyn Fn(usize) -> i32| -> Vec<i32> {
+            let factor = |i: usize, j: usize, l: usize| {
+                (a[i * k + l].into() - zero(i)).wrapping_mul(b[l * n + j].into() - other(j))
+            };
+            let sum =
+                |place: usize| (0..k).map(|l| factor(place / n, place % n, l)).fold(0_i32, i32::wrapping_add);
+            (0..m * n).map(sum).collect()
+        };
+        let [x, zeros] = [device.upload(&a, [m, k]).unwrap(), device.upload(&rows, [m]).unwrap()];
+        let [y, others] = [device.upload(&b, [k, n]).unwrap(), device.upload(&columns, [n]).unwrap()];
+        let by_rows = x.matmul_integer(&y, &zeros, &others).to_vec().unwrap();
+        assert!(by_rows == of(&|i| rows[i].into(), &|j| columns[j].into()), "by rows on {}", device.name());
+        let by_one = x.matmul_integer(&y, rows[0], columns[0]).to_vec().unwrap();
+        assert!(by_one == of(&|_| rows[0].into(), &|_| columns[0].into()), "by one on {}", device.name());
+    }
+    on_every_device(|device| {
+        let mut random = Random(18);
+        type Check = fn(&Device, &mut Random);
+        let checks: [Check; 4] = [check::<u8, u8>, check::<i8, u8>, check::<u8, i8>, check::<i8, i8>];
+        cases_of(device, checks).for_each(|check| check(device, &mut random));
+        let a = device.upload(&[11_u8, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0], [4, 3]).unwrap();
+        let b = device.upload(&[1_u8, 4, 2, 5, 3, 6], [3, 2]).unwrap();
+        let product = a.matmul_integer(&b, 12, 0);
+        assert_eq!(product.to_vec().unwrap(), [-38, -83, -44, -98, -50, -113, -56, -128]);
+    });
+    let x = AnyExpr::from(Device::cpu().upload(&[1_u8, 2, 3, 4], [2, 2]).unwrap());
+    let says = |expr: AnyExpr, text: &str| {
+        let error = expr.eval().unwrap_err();
+        assert_eq!(error.message(), text);
+        assert!(error.location().is_some_and(|at| at.file() == file!()), "{error}");
+    };
+    let wide = "matmul_integer takes i8 and u8, not i32: cast first";
+    let zero = |dtype| AnyExpr::scalar(dtype, 0);
+    says(x.matmul_integer(x.cast(DType::I32), zero(DType::U8), zero(DType::I32)), wide);
+    let other = "matmul_integer of u8 with a zero point of i8: it has the matrix's type";
+    says(x.matmul_integer(&x, zero(DType::I8), zero(DType::U8)), other);
+    let three = Device::cpu().upload(&[1_u8; 3], [3]).unwrap();
+    let error = x.matmul_integer(&x, &three, zero(DType::U8)).eval().unwrap_err();
+    assert!(error.message().contains("[3, 1]"), "{error}");
 }
 
 /// Each shape on an adapter in turn, so that four shapes have each type on all.
