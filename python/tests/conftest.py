@@ -10,6 +10,10 @@ import zerostride as zs
 # SciPy asks for it once, when it is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+# What other packages ask of arrays is the same on every device.
+if os.environ.get("ZEROSTRIDE_DEVICE", "cpu") != "cpu":
+    collect_ignore = [f"test_{name}.py" for name in ("cubed", "dask", "estimators", "notebooks", "others", "signatures", "stubs", "xarray")]
+
 FLOATS = [dtype for dtype in (zs.float16, zs.float32, zs.float64) if zs.Device().supports(dtype)]
 INTEGERS = [zs.int8, zs.int16, zs.int32, zs.int64, zs.uint8, zs.uint16, zs.uint32, zs.uint64]
 

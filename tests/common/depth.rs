@@ -8,7 +8,8 @@ enum Depth {
     /// A part of the cases, each on the CPU path and one adapter in turn. Tests take turns too, but those of operations
     /// and rules.
     Quick,
-    /// Each test on every device, and every case on the CPU path and one adapter in turn: scripts/test --all.
+    /// Each test on every device, and every case on the CPU path and one adapter in turn: scripts/test --all. GL takes turns
+    /// by the test, but those of operations and rules.
     Each,
     /// Every case on every device.
     All,

@@ -168,9 +168,11 @@ pub fn place() -> usize {
     depth::hash(&Location::caller().to_string()) as usize
 }
 
-/// The devices for the test at a place: the CPU path and an adapter in turn where adapters take turns by the test, or all.
+/// The devices for the test at a place: the CPU path and an adapter in turn where adapters take turns by the test, or all. GL
+/// is in turn wherever it is, because its driver's compiler is that of another adapter.
 pub fn of_test(place: usize) -> impl Iterator<Item = &'static Device> {
-    devices().iter().filter(move |device| !depth::is_by_test() || takes(place, device))
+    let is_always = |device: &Device| !depth::is_by_test() && !device.name().ends_with("(gl)");
+    devices().iter().filter(move |device| is_always(device) || takes(place, device))
 }
 
 /// The adapters among them, to open them anew.

@@ -54,7 +54,7 @@ const tests = {
     for (const [i, path] of all.entries()) {
       if (path.startsWith('playground')) continue; // its own test has it
       if (!full && i % 10 && path.includes('/')) continue;
-      const page = await open(path);
+      const page = await open(path, { gpu: false });
       if (['index.html', 'cookbook.html'].includes(path)) await page.waitForFunction(() => document.documentElement.dataset.ready);
       for (const width of [390, 1280]) {
         for (const colorScheme of ['light', 'dark']) {
