@@ -369,4 +369,4 @@ def test_the_guide_lists_the_differences():
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_drawn():
-    draw(check, 3000)
+    draw(check, 3000 if zs.Device().name == "cpu" else 500)

@@ -189,36 +189,53 @@ pub(super) fn words(
     out: &mut [i32],
     otherwise: impl Fn(&[i32], &mut [i32]),
 ) {
-    const ROWS: usize = 16;
-    let pairs = exchanges(length, places);
+    let pairs = &exchanges(length, places)[..];
     let ([mask, bias], nan) = (kind.as_signed(), f32::INFINITY.to_bits() as i32 + 1);
-    let bias = bias ^ flip as i32;
+    let order = [mask, bias ^ flip as i32];
     let is_tied = |x: i32| (x == i32::MIN) | (x & i32::MAX >= nan);
-    vectors::dispatch(|| {
-        for (rows, out) in rows.chunks(ROWS * length).zip(out.chunks_mut(ROWS * places.len())) {
-            if kind == KeyKind::Float && rows.iter().fold(false, |any, &x| any | is_tied(x)) {
-                otherwise(rows, out);
-                continue;
-            }
-            let mut all = [[0_i32; ROWS]; SHORT];
-            for (lane, row) in rows.chunks(length).enumerate() {
-                all.iter_mut().zip(row).for_each(|(all, &x)| all[lane] = x ^ (x >> 31 & mask) ^ bias);
-            }
-            for &(i, j) in &pairs {
-                let (a, b) = (all[i], all[j]);
-                for lane in 0..ROWS {
-                    all[i][lane] = a[lane].min(b[lane]);
-                    all[j][lane] = a[lane].max(b[lane]);
-                }
-            }
-            for (lane, out) in out.chunks_mut(places.len()).enumerate() {
-                for (out, all) in out.iter_mut().zip(&all[places.clone()]) {
-                    let x = all[lane] ^ bias;
-                    *out = x ^ (x >> 31 & mask);
-                }
+    for (rows, out) in rows.chunks(BESIDE * length).zip(out.chunks_mut(BESIDE * places.len())) {
+        if kind == KeyKind::Float && rows.iter().fold(false, |any, &x| any | is_tied(x)) {
+            otherwise(rows, out);
+        } else {
+            vectors::dispatch(Words { rows, length, places, pairs, order, out });
+        }
+    }
+}
+
+/// At most [`BESIDE`] rows, which are sorted side by side. `order` has the words of [`KeyKind::as_signed`].
+struct Words<'a> {
+    rows: &'a [i32],
+    length: usize,
+    places: &'a Range<usize>,
+    pairs: &'a [(usize, usize)],
+    order: [i32; 2],
+    out: &'a mut [i32],
+}
+
+impl vectors::Loop for Words<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Words { rows, length, places, pairs, order: [mask, bias], out } = self;
+        let mut all = [[0_i32; BESIDE]; SHORT];
+        for (lane, row) in rows.chunks(length).enumerate() {
+            for (all, &x) in all.iter_mut().zip(row) {
+                all[lane] = x ^ (x >> 31 & mask) ^ bias;
             }
         }
-    });
+        for &(i, j) in pairs {
+            let (a, b) = (all[i], all[j]);
+            for lane in 0..BESIDE {
+                all[i][lane] = a[lane].min(b[lane]);
+                all[j][lane] = a[lane].max(b[lane]);
+            }
+        }
+        for (lane, out) in out.chunks_mut(places.len()).enumerate() {
+            for (out, all) in out.iter_mut().zip(&all[places.clone()]) {
+                let x = all[lane] ^ bias;
+                *out = x ^ (x >> 31 & mask);
+            }
+        }
+    }
 }
 
 /// The digits of the elements at some places of a sorted row, and how many elements have lower ones. `total` counts the
