@@ -283,7 +283,7 @@ fn exchanges(length: usize, places: &Range<usize>) -> Vec<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::exchanges;
+    use super::{KeyKind, SHORT, exchanges, words};
 
     /// By the principle of zeros and ones: what sorts these sorts all.
     #[test]
@@ -309,6 +309,43 @@ mod tests {
         }
         for length in [16, 31, 32] {
             assert!(exchanges(length, &(0..length)).len() < 200);
+        }
+    }
+
+    #[test]
+    fn words_are_sorted_by_their_keys() {
+        let mut word = 1_u32;
+        for length in 2..=SHORT {
+            for (kind, flip, places) in [
+                (KeyKind::Float, 0, 0..length),
+                (KeyKind::Float, u32::MAX, length / 2..length),
+                (KeyKind::Signed, u32::MAX, 0..length),
+                (KeyKind::Unsigned, 0, 1..2),
+            ] {
+                let mut next = || {
+                    word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    // Some are equal, and few are -0 or NaN.
+                    let few = [1 << 31, 0x7fc0_0000];
+                    match word >> 16 {
+                        k if k % 500 < 2 => few[k as usize % 2],
+                        k if k % 3 == 0 => (k % 16) << 28 | 1,
+                        _ => word,
+                    }
+                    .cast_signed()
+                };
+                let rows: Vec<i32> = (0..77 * length).map(|_| next()).collect();
+                let sorted = |rows: &[i32], out: &mut [i32]| {
+                    for (row, out) in rows.chunks(length).zip(out.chunks_mut(places.len())) {
+                        let mut row = row.to_vec();
+                        row.sort_by_key(|&x| kind.key32(x as u32) ^ flip);
+                        out.copy_from_slice(&row[places.clone()]);
+                    }
+                };
+                let [mut got, mut expected] = [(); 2].map(|()| vec![0; 77 * places.len()]);
+                sorted(&rows, &mut expected);
+                words((&rows, length), &places, (kind, flip), &mut got, sorted);
+                assert_eq!(got, expected, "{kind:?} {flip} {length}");
+            }
         }
     }
 }
