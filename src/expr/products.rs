@@ -275,8 +275,8 @@ on_both! {
 
 impl AnyExpr {
     /// The product of matrices of i8 or u8 in i32, which wraps (ONNX `MatMulInteger`). Each factor loses its zero point first:
-    /// one of each matrix, one of each row of the left as [m] or [.., m, 1], and one of each column of the right as [n] or
-    /// [.., 1, n]. A zero point has its matrix's type.
+    /// one of each matrix, one of each row of the left as `[m]` or `[.., m, 1]`, and one of each column of the right as `[n]` or
+    /// `[.., 1, n]`. A zero point has its matrix's type.
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -326,8 +326,8 @@ impl AnyExpr {
 
 impl<T: Numeric> Expr<T> {
     /// The product of matrices of i8 or u8 in i32, which wraps (ONNX `MatMulInteger`). Each factor loses its zero point first:
-    /// one of each matrix, one of each row of the left as [m] or [.., m, 1], and one of each column of the right as [n] or
-    /// [.., 1, n].
+    /// one of each matrix, one of each row of the left as `[m]` or `[.., m, 1]`, and one of each column of the right as `[n]` or
+    /// `[.., 1, n]`.
     ///
     /// ```
     /// let device = zerostride::Device::cpu();
