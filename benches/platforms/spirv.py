@@ -40,9 +40,11 @@ class Translator:
     def body(self, first=False):
         """The kernel as the text of a C function. With `first` it computes the first component of each result alone, as all
         components are computed by the same operations."""
-        self.wanted = self.behind_first() if first else None
-        lines = [line if isinstance(line, str) else self.jump(*line) for line in self.lines if not first or not isinstance(line, str) or self.is_kept(line)]
-        declared = self.declared if not first else [line for line in self.declared if line.split()[1].strip(",;") in self.wanted or "[" in line]
+        self.wanted = None
+        if first:
+            self.want_first()
+        lines = [line if isinstance(line, str) else self.jump(*line) for line in self.lines if not isinstance(line, str) or self.is_kept(line)]
+        declared = [line for line in self.declared if self.wanted is None or "[" in line or line.split()[1].strip(",;") in self.wanted]
         return "\n".join(declared + lines)
 
     def jump(self, here, default, *cases):
@@ -58,14 +60,16 @@ class Translator:
     NAMES = re.compile(r"\b[vm]\d+(?:_\d+)?(?:\[\d+\])?")
 
     def is_kept(self, line):
+        if self.wanted is None:
+            return True
         if line.startswith("(("):
             return "+ 0] = " in line or "*)out)[" not in line
         found = self.SETS.fullmatch(line)
         return not found or found[1] in self.wanted or found[1].split("[")[0] in self.wanted
 
-    def behind_first(self):
-        """The variables that first components of results and jumps read. An array of which a computed place is read is
-        wanted as a whole."""
+    def want_first(self):
+        """Wants the variables that first components of results and jumps read. An array of which a computed place is read
+        is wanted as a whole."""
         self.wanted, reads, todo = set(), {}, []
         for line in self.lines:
             if not isinstance(line, str):
@@ -85,7 +89,6 @@ class Translator:
             if name not in self.wanted:
                 self.wanted.add(name)
                 todo += reads.get(name, ())
-        return self.wanted
 
     def leaves(self, kind):
         """The scalars that a type is made of."""

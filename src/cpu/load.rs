@@ -1,5 +1,7 @@
 //! Elements of any layout in tiles: a contiguous range is borrowed, and other elements are gathered.
 
+use std::ops::Range;
+
 use bytemuck::Pod;
 
 use super::lines::prefetch;
@@ -94,15 +96,21 @@ impl<M: Pod> vectors::Loop for Gather<'_, M> {
     #[inline(always)]
     fn run(self) {
         let Gather { reader, source, start, out } = self;
-        let Some(blocks) = &reader.blocks else { return Gather { reader, source, start, out }.by_rows() };
-        let size = blocks.offsets.len();
-        let head = (start.next_multiple_of(size) - start).min(out.len());
+        // Whole blocks, and what lies before and behind them by rows.
+        let size = reader.blocks.as_ref().map_or(1, |blocks| blocks.offsets.len());
+        let head = match reader.blocks {
+            Some(_) => (start.next_multiple_of(size) - start).min(out.len()),
+            None => out.len(),
+        };
         let (before, out) = out.split_at_mut(head);
         let (whole, after) = out.split_at_mut(out.len() / size * size);
-        let end = start + head + whole.len();
-        blocks.gather(source, (start + head) / size, whole);
-        Gather { reader, source, start, out: before }.by_rows();
-        Gather { reader, source, start: end, out: after }.by_rows();
+        let (first, end) = (start + head, start + head + whole.len());
+        if let Some(blocks) = &reader.blocks {
+            blocks.gather(source, first / size, whole);
+        }
+        for (start, out) in [(start, before), (end, after)] {
+            Gather { reader, source, start, out }.by_rows();
+        }
     }
 }
 
@@ -135,6 +143,7 @@ impl<M: Pod> Gather<'_, M> {
 pub(super) struct Reader {
     /// The fewest axes, outermost first.
     walk: Layout,
+    /// If rows are short.
     blocks: Option<Box<Blocks>>,
 }
 
@@ -150,7 +159,7 @@ struct Blocks {
 
 impl Blocks {
     fn new(walk: &Layout) -> Option<Box<Blocks>> {
-        let (shape, strides) = (walk.shape(), walk.strides());
+        let shape = walk.shape();
         let (mut first, mut size) = (shape.rank(), 1);
         while first > 0 && shape[first - 1] < SHORTEST_ROW && size * shape[first - 1] <= LARGEST_BLOCK {
             first -= 1;
@@ -159,19 +168,16 @@ impl Blocks {
         if first == 0 || shape[first - 1] < SHORTEST_ROW || size < 2 {
             return None;
         }
-        let offset = |mut place: usize| {
-            let along = |axis: usize| {
-                let index = place % shape[axis];
-                place /= shape[axis];
-                index as isize * strides[axis]
-            };
-            (first..shape.rank()).rev().map(along).sum()
+        let without = |axes: Range<usize>| {
+            let walk = axes.rev().try_fold(walk.clone(), |own, axis| {
+                own.slice(axis as isize, 0..1, 1)?.squeeze(axis as isize)
+            });
+            Some(Reader { walk: walk.ok()?, blocks: None })
         };
-        let offsets = (0..size).map(offset).collect();
-        let first_of = |own: Layout, axis: isize| own.slice(axis, 0..1, 1)?.squeeze(axis);
-        let walk =
-            (first..shape.rank()).rev().try_fold(walk.clone(), |own, axis| first_of(own, axis as isize));
-        Some(Box::new(Blocks { outer: Reader { walk: walk.ok()?, blocks: None }, offsets }))
+        let (outer, block) = (without(first..shape.rank())?, without(0..first)?);
+        let mut offsets = vec![0; size];
+        block.addresses(0, &mut offsets, |at| at - walk.offset() as isize);
+        Some(Box::new(Blocks { outer, offsets }))
     }
 
     /// Copies blocks from one on until `out` is full.

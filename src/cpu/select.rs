@@ -32,6 +32,9 @@ pub(super) const SHORT: usize = 32;
 /// Rows that a network sorts side by side.
 const ROWS: usize = 8;
 
+/// Rows of elements of 32 bits that a network sorts side by side.
+const ROWS_OF_WORDS: usize = 32;
+
 /// Functions for the word that is moved for an element and its place in the row, the key of the word, and the stored
 /// result.
 pub(super) struct By<L, K, S> {
@@ -160,14 +163,7 @@ impl<L, K, S> By<L, K, S> {
                         all[lane] = (key ^ 1 << 63) as i64;
                     }
                 }
-                for &(i, j) in &pairs {
-                    let (a, b) = (all[i], all[j]);
-                    for lane in 0..ROWS {
-                        let is_less = a[lane] < b[lane];
-                        all[i][lane] = if is_less { a[lane] } else { b[lane] };
-                        all[j][lane] = if is_less { b[lane] } else { a[lane] };
-                    }
-                }
+                exchange(&mut all, &pairs);
                 let each = rows.chunks(length).zip(out.chunks_mut(places.len()));
                 for (lane, (row, out)) in each.enumerate() {
                     for (out, all) in out.iter_mut().zip(&all[places.clone()]) {
@@ -177,6 +173,18 @@ impl<L, K, S> By<L, K, S> {
                 }
             }
         });
+    }
+}
+
+/// Exchanges pairs of elements that stand in the wrong order, in many rows at once.
+#[inline(always)]
+fn exchange<W: Copy + Ord, const N: usize>(all: &mut [[W; N]; SHORT], pairs: &[(usize, usize)]) {
+    for &(i, j) in pairs {
+        let (a, b) = (all[i], all[j]);
+        for lane in 0..N {
+            all[i][lane] = a[lane].min(b[lane]);
+            all[j][lane] = a[lane].max(b[lane]);
+        }
     }
 }
 
@@ -193,7 +201,7 @@ pub(super) fn words(
     let ([mask, bias], nan) = (kind.as_signed(), f32::INFINITY.to_bits() as i32 + 1);
     let order = [mask, bias ^ flip as i32];
     let is_tied = |x: i32| (x == i32::MIN) | (x & i32::MAX >= nan);
-    for (rows, out) in rows.chunks(BESIDE * length).zip(out.chunks_mut(BESIDE * places.len())) {
+    for (rows, out) in rows.chunks(ROWS_OF_WORDS * length).zip(out.chunks_mut(ROWS_OF_WORDS * places.len())) {
         if kind == KeyKind::Float && rows.iter().fold(false, |any, &x| any | is_tied(x)) {
             otherwise(rows, out);
         } else {
@@ -202,7 +210,7 @@ pub(super) fn words(
     }
 }
 
-/// At most [`BESIDE`] rows, which are sorted side by side. `order` has the words of [`KeyKind::as_signed`].
+/// At most [`ROWS_OF_WORDS`] rows, which are sorted side by side. `order` has the words of [`KeyKind::as_signed`].
 struct Words<'a> {
     rows: &'a [i32],
     length: usize,
@@ -216,19 +224,13 @@ impl vectors::Loop for Words<'_> {
     #[inline(always)]
     fn run(self) {
         let Words { rows, length, places, pairs, order: [mask, bias], out } = self;
-        let mut all = [[0_i32; BESIDE]; SHORT];
+        let mut all = [[0_i32; ROWS_OF_WORDS]; SHORT];
         for (lane, row) in rows.chunks(length).enumerate() {
             for (all, &x) in all.iter_mut().zip(row) {
                 all[lane] = x ^ (x >> 31 & mask) ^ bias;
             }
         }
-        for &(i, j) in pairs {
-            let (a, b) = (all[i], all[j]);
-            for lane in 0..BESIDE {
-                all[i][lane] = a[lane].min(b[lane]);
-                all[j][lane] = a[lane].max(b[lane]);
-            }
-        }
+        exchange(&mut all, pairs);
         for (lane, out) in out.chunks_mut(places.len()).enumerate() {
             for (out, all) in out.iter_mut().zip(&all[places.clone()]) {
                 let x = all[lane] ^ bias;

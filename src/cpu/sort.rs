@@ -4,7 +4,9 @@
 //! is first split by its highest digit. Each thread splits parts of the row in cache. Then it takes all elements of one
 //! digit from the parts, in their order, and sorts them by the lower digits.
 
+use std::iter::Zip;
 use std::ops::Range;
+use std::slice::{Chunks, ChunksMut};
 
 use bytemuck::Pod;
 
@@ -164,17 +166,20 @@ fn elements<E: Pod>(memory: &mut HostMemory, count: usize) -> &mut [E] {
 }
 
 impl Rows<'_> {
+    /// Rows that a thread sorts at a time, and their stored places.
+    fn tasks<'a, T, O>(&self, all: &'a [T], out: &'a mut [O]) -> Zip<Chunks<'a, T>, ChunksMut<'a, O>> {
+        let beside = (PART / self.length / 4).max(1);
+        all.chunks(beside * self.length).zip(out.chunks_mut(beside * self.places.len()))
+    }
+
     /// Sorts rows of a few elements of 32 bits.
     fn words(&self, kind: KeyKind, flip: u32, out: &mut [u8]) -> Result<()> {
         let by =
             By { load: |x: i32, _| x, key: |e: i32| u64::from(kind.key32(e as u32) ^ flip), store: |e| e };
-        let (all, out) = (bytemuck::cast_slice(self.read), bytemuck::cast_slice_mut(out));
-        let (length, kept) = (self.length, self.places.len());
-        let beside = (PART / length / 4).max(1);
-        let tasks = all.chunks(beside * length).zip(out.chunks_mut(beside * kept));
+        let otherwise = |rows: &[i32], out: &mut [i32]| by.network(rows, self.length, &self.places, out);
+        let tasks = self.tasks(bytemuck::cast_slice(self.read), bytemuck::cast_slice_mut(out));
         threads::all(tasks, self.work, |(rows, out)| {
-            let otherwise = |rows: &[i32], out: &mut [i32]| by.network(rows, length, &self.places, out);
-            select::words((rows, length), &self.places, (kind, flip), out, otherwise);
+            select::words((rows, self.length), &self.places, (kind, flip), out, otherwise);
         });
         Ok(())
     }
@@ -197,8 +202,7 @@ impl Rows<'_> {
             let mut rows = all.chunks(length).zip(out.chunks_mut(kept));
             return rows.try_for_each(|(row, out)| by.long(row, self.places.clone(), out, self.work));
         }
-        let beside = (PART / length / 4).max(1);
-        let tasks = all.chunks(beside * length).zip(out.chunks_mut(beside * kept));
+        let tasks = self.tasks(all, out);
         if length <= select::SHORT && size_of::<T>() <= size_of::<u32>() {
             threads::all(tasks, self.work, |(rows, out)| by.network(rows, length, &self.places, out));
             return Ok(());

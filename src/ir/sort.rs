@@ -64,10 +64,8 @@ impl KeyKind {
             Kind::Bool => KeyKind::Bool,
         }
     }
-}
 
-impl KeyKind {
-    /// Two words, by which elements `x` of 32 bits are ordered as the `i32` `x ^ (x >> 31 & first) ^ second`, but for -0 and NaN.
+    /// A mask and a bias. Elements `x` of 32 bits have the order of the `i32` `x ^ (x >> 31 & mask) ^ bias`, but for -0 and NaN.
     pub(crate) fn as_signed(self) -> [i32; 2] {
         match self {
             KeyKind::Unsigned | KeyKind::Bool => [0, i32::MIN],

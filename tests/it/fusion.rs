@@ -28,7 +28,7 @@ fn check<'a>(seed: u64, size: Size, devices: impl Iterator<Item = &'a Device>) -
 
 #[test]
 fn devices_agree_with_the_oracle() {
-    let seeds = depth(48, 240);
+    let seeds = depth(48, 320);
     println!("seeds 0 to {seeds}");
     for seed in 0..seeds {
         check(seed, Size { ops: 12, elements: 6000, steps: 3 }, in_turn(seed as usize))
