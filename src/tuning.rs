@@ -97,10 +97,6 @@ pub(crate) mod rows {
     /// Rows that keep an adapter busy, or few elements.
     pub(crate) const LEAST_ROWS: usize = 256;
     pub(crate) const FEW: usize = 1 << 16;
-
-    /// The longest rows whose only reduction and its readers are better one stage, if there are many rows. Longer rows
-    /// have faster kernels of their own, which save more than a kernel over the results costs.
-    pub(crate) const LONGEST_OF_ONE: usize = 16;
 }
 
 /// Operands with neighbouring rows, which share loads.

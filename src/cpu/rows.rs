@@ -13,8 +13,9 @@ use super::memory::HostMemory;
 use super::threads::{self, Strip, Work};
 use super::{eval, fold, reorder};
 use crate::error::{Result, bail};
-use crate::ir::{Input, Program, Source};
+use crate::ir::{Frame, Input, Program, Source};
 use crate::layout::Layout;
+use crate::tuning::rows::LONGEST;
 
 /// Elements that a tile computes.
 const MOST: usize = 4096;
@@ -25,7 +26,11 @@ pub(super) fn rows(program: &Program, from: &[Operand<'_>], out: &mut [u8]) -> R
         return Ok(());
     }
     if let Some(plain) = program.plain_reduction() {
-        return after_reduction(program, &plain, from, out);
+        return after_reductions(program, &[plain], from, out);
+    }
+    let is_short = |frame: &Frame| program.has_short_rows(frame, LONGEST);
+    if program.leaves_partials() && !program.frame().as_ref().is_some_and(is_short) {
+        return after_reductions(program, &program.reductions_alone()?, from, out);
     }
     let Some((turned, layout)) = reorder::rows_last(program)? else { return run(program, from, out) };
     let bytes = out.len();
@@ -123,17 +128,21 @@ impl Job<'_> {
     }
 }
 
-/// Reduces all rows, and computes the steps that follow.
-fn after_reduction(program: &Program, plain: &Program, from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
-    let Some(reduce) = plain.kind.reduce() else { bail!(Kernel, "a program that does not reduce") };
-    let bytes = plain.byte_size(0)?;
-    let mut held = plain.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<Vec<_>>>()?;
-    let source = |input: &Input| {
-        let same = |other: &Input| other.source.is_same(&input.source) && other.layout == input.layout;
-        input_of(program, from, input, same)
-    };
-    let own: Vec<Operand<'_>> = plain.inputs.iter().map(source).collect::<Result<_>>()?;
-    fold::fold(plain, reduce, &own, held.iter_mut().map(|memory| &mut memory[..bytes]).collect())?;
+/// Reduces all rows by some programs, and computes the steps that follow.
+fn after_reductions(program: &Program, all: &[Program], from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
+    let mut held = Vec::new();
+    for plain in all {
+        let Some(reduce) = plain.kind.reduce() else { bail!(Kernel, "a program that does not reduce") };
+        let bytes = plain.byte_size(0)?;
+        let mut own = plain.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<Vec<_>>>()?;
+        let source = |input: &Input| {
+            let same = |other: &Input| other.source.is_same(&input.source) && other.layout == input.layout;
+            input_of(program, from, input, same)
+        };
+        let from: Vec<Operand<'_>> = plain.inputs.iter().map(source).collect::<Result<_>>()?;
+        fold::fold(plain, reduce, &from, own.iter_mut().map(|memory| &mut memory[..bytes]).collect())?;
+        held.extend(own.into_iter().map(|memory| (memory, bytes)));
+    }
     let mut after = program.after_reductions()?;
     let row_major = Layout::contiguous(&after.shape)?;
     let mut own: Vec<Operand<'_>> = Vec::new();
@@ -142,7 +151,8 @@ fn after_reduction(program: &Program, plain: &Program, from: &[Operand<'_>], out
             Source::Row(number) => {
                 // The value is there, and no reduction of this program makes it.
                 (input.layout, input.source) = (row_major.clone(), Source::Scalar(0));
-                Operand::Bytes(&held[number][..bytes])
+                let (memory, bytes) = &held[number];
+                Operand::Bytes(&memory[..*bytes])
             }
             _ => input_of(program, from, input, |other| other.source.is_same(&input.source))?,
         });

@@ -17,8 +17,11 @@ impl Program {
         if self.results.len() == 1 {
             return Ok([eval(self)?].into_iter().collect());
         }
-        let each = |&result: &Value| eval(&self.only(&[result])?.of_kind(self.kind.clone()));
-        self.results.iter().map(each).collect()
+        let one = |result: Value| match &self.kind {
+            ProgramKind::RowFused(rows) => self.row_result(rows, result),
+            kind => Ok(self.only(&[result])?.of_kind(kind.clone())),
+        };
+        self.results.iter().map(|&result| eval(&one(result)?)).collect()
     }
 
     /// The result for each value, so far.

@@ -9,6 +9,7 @@ use super::{
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
+use crate::tuning::rows::LONGEST_ACROSS;
 
 /// When the values of a row-fused program are known. Its reductions are in *phases*: those of one phase read the row
 /// together, and need only results of earlier phases.
@@ -66,6 +67,12 @@ impl Program {
         kept.all(|axis| run < step(axis))
     }
 
+    /// Whether rows are short enough to be read repeatedly. Rows along memory stay in a cache, up to a length. Other rows
+    /// read their lines repeatedly.
+    pub(crate) fn has_short_rows(&self, frame: &Frame, longest: usize) -> bool {
+        frame.count() <= if self.lies_along(frame) { longest } else { LONGEST_ACROSS }
+    }
+
     /// The program of the reductions, if they are all the same and only later steps read their results.
     pub(crate) fn plain_reduction(&self) -> Option<Program> {
         let rows = self.row_fused().filter(|rows| rows.kept)?;
@@ -89,6 +96,52 @@ impl Program {
     /// Whether a reduction of its rows gives an index.
     pub(crate) fn gives_index(&self, number: usize) -> bool {
         self.row_fused().is_some_and(|rows| rows.reductions[number].op.row().gives_index)
+    }
+
+    /// Whether it reduces rows to some elements each, and no reduction gives an index or needs another.
+    pub(crate) fn is_of_rows(&self) -> bool {
+        match &self.kind {
+            ProgramKind::Axis(AxisOp::Reduce(own), _) => !own.op.row().gives_index,
+            ProgramKind::RowFused(rows) => {
+                self.leaves_partials() && !(0..rows.reductions.len()).any(|number| self.gives_index(number))
+            }
+            _ => false,
+        }
+    }
+
+    /// The tensors that it reads to reduce rows.
+    pub(crate) fn read_to_reduce(&self) -> usize {
+        let values: SmallVec<[Value; 4]> = match &self.kind {
+            ProgramKind::Axis(AxisOp::Reduce(_), _) => self.results.iter().copied().collect(),
+            ProgramKind::RowFused(rows) => rows.reductions.iter().map(|own| own.value).collect(),
+            _ => return 0,
+        };
+        let needed = self.needed(&values, |_| false);
+        self.inputs
+            .iter()
+            .zip(needed.inputs())
+            .filter(|(input, read)| **read && input.source.is_memory())
+            .count()
+    }
+
+    /// The program of one of the results, with the reductions that the result needs. None of them needs another.
+    pub(super) fn row_result(&self, rows: &RowFused, result: Value) -> Result<Program> {
+        if let Some(Input { source: Source::Row(number), .. }) = self.input(result) {
+            return Ok(self.reductions_alone()?.swap_remove(*number));
+        }
+        let needed = self.needed(&[result], |_| false);
+        let is_read = |number: &usize| self.given(*number).is_some_and(|given| needed[given]);
+        let numbers: SmallVec<[usize; 4]> = (0..rows.reductions.len()).filter(is_read).collect();
+        let read = numbers.iter().map(|&number| rows.reductions[number].value);
+        let mut one = self.only(&[result].into_iter().chain(read).collect::<SmallVec<[Value; 4]>>())?;
+        for input in &mut one.inputs {
+            if let Source::Row(number) = &mut input.source {
+                *number = numbers.iter().position(|own| own == number).unwrap_or(*number);
+            }
+        }
+        let own = |(&number, value)| RowReduction { value, ..rows.reductions[number] };
+        let reductions = numbers.iter().zip(one.results.drain(1..)).map(own).collect();
+        Ok(one.of_kind(ProgramKind::RowFused(RowFused { reductions, ..rows.clone() })))
     }
 
     /// The same with all reductions as parts of a row-fused program.

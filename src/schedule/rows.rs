@@ -6,11 +6,11 @@ use smallvec::SmallVec;
 
 use super::Bounds;
 use crate::error::Result;
-use crate::ir::{Frame, Input, Joined, Op, Operands, Program, ProgramKind, RowFused, Source, Stage, Step};
-use crate::layout::Layout;
-use crate::tuning::rows::{
-    FEW, LEAST_ROWS, LONGEST_ACROSS, LONGEST_OF_ONE, MOST_COST, MOST_REDUCTIONS, MOST_STEPS,
+use crate::ir::{
+    Frame, Input, Joined, Op, Operands, Program, ProgramKind, RowFused, Source, Stage, Step, Value,
 };
+use crate::layout::Layout;
+use crate::tuning::rows::{FEW, LEAST_ROWS, MOST_COST, MOST_REDUCTIONS, MOST_STEPS};
 
 /// Facts about a stage.
 struct Of {
@@ -53,24 +53,65 @@ pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
             continue;
         };
         let whole = own.short && other.short;
-        let follows = other.kept && (inner.frame().is_none() || outer.frame().is_none());
-        if !(whole || follows) || outer.results.len() > 1 {
+        if !(whole || other.kept) || outer.results.len() > 1 {
             continue;
         }
         // Only later stages read a stage, and it is known by now which stages they are parts of.
-        let result = together(outer, inner, i, own)?.filter(|program| fits(program, bounds));
+        let follows = whole || inner.frame().is_none() || outer.frame().is_none();
+        let is_one = |all: &Program| fits(all, bounds) && (follows || reads_once(all, outer, inner));
+        let result = together(outer, inner, i, &own.frame, false)?.filter(is_one);
         if let Some(result) = result {
             joined[reader] = Some(Stage::One(result));
             joined[i] = None;
             part_of[i] = reader;
         }
     }
-    let program = |stage: &Option<Stage>| stage.as_ref().and_then(Stage::one).is_some_and(is_better_apart);
-    let is_apart: Vec<bool> = joined.iter().map(program).collect();
+    // A program that has no reduction left is no program of rows.
+    let is_apart = |stage: &Option<Stage>| {
+        stage
+            .as_ref()
+            .and_then(Stage::one)
+            .and_then(Program::row_fused)
+            .is_some_and(|rows| rows.reductions.is_empty())
+    };
+    let is_apart: Vec<bool> = joined.iter().map(is_apart).collect();
     for (i, stage) in joined.iter_mut().enumerate().filter(|(i, _)| is_apart[part_of[*i]]) {
         *stage = Some(stages[i].clone());
     }
+    beside(&mut joined, bounds)?;
     Ok(numbered(joined))
+}
+
+/// Joins reductions of the same rows that several stages read, as the least and the greatest value by which all are
+/// scaled. The rows are then read once.
+fn beside(joined: &mut [Option<Stage>], bounds: Bounds) -> Result<()> {
+    let count = joined.len().saturating_sub(1);
+    for (i, j) in (0..count).flat_map(|i| (i + 1..count).map(move |j| (i, j))) {
+        let own = |stage: usize| joined[stage].as_ref().and_then(Stage::one).filter(|one| one.is_of_rows());
+        let Some((a, b)) = own(i).zip(own(j)) else { continue };
+        let Some(frame) = a.frame().filter(|frame| b.frame().as_ref() == Some(frame)) else { continue };
+        if a.dtype != b.dtype || b.stages().any(|stage| stage > i) {
+            continue;
+        }
+        let is_one = |all: &Program| fits(all, bounds) && reads_once(all, a, b);
+        let Some(all) = together(b, a, i, &frame, true)?.filter(is_one) else { continue };
+        let before = a.results.len();
+        (joined[i], joined[j]) = (Some(Stage::One(all)), None);
+        let rest = joined.iter_mut().flatten().flat_map(Stage::programs_mut);
+        for input in rest.flat_map(|program| &mut program.inputs) {
+            if let Source::Stage { stage, result } = &mut input.source
+                && *stage == j
+            {
+                (*stage, *result) = (i, before + *result);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a pass over rows that reduces for both programs reads no more than one of them does alone.
+fn reads_once(all: &Program, a: &Program, b: &Program) -> bool {
+    all.leaves_partials() && all.read_to_reduce() == a.read_to_reduce().max(b.read_to_reduce())
 }
 
 /// The readers of each stage, in their order. One is repeated if it reads the stage several times.
@@ -115,18 +156,21 @@ fn how(program: &Program, layout: &Layout, frame: &Frame) -> Option<bool> {
     (count(&program.shape) == count(&kept) && layout.is_identity()).then_some(true)
 }
 
-/// Whether rows are computed one by one. Rows along memory stay in a cache, if they are not too long. Other rows read
-/// their lines repeatedly.
+/// Whether rows are computed one by one.
 fn is_short(program: &Program, frame: &Frame, bounds: Bounds) -> bool {
-    let count = frame.count();
     let rows: usize = frame.kept().iter().product();
-    let longest = if program.lies_along(frame) { bounds.longest_row } else { LONGEST_ACROSS };
-    count <= longest && (rows >= LEAST_ROWS || rows * count <= FEW)
+    program.has_short_rows(frame, bounds.longest_row) && (rows >= LEAST_ROWS || rows * frame.count() <= FEW)
 }
 
-/// Both programs as one; `outer` reads `inner`, which is stage `number`. `None` if it does not read it so.
-fn together(outer: &Program, inner: &Program, number: usize, of: &Of) -> Result<Option<Program>> {
-    let frame = &of.frame;
+/// Both programs as one; `outer` may read `inner`, which is stage `number`, and whose results come first if they stay.
+/// `None` if it does not read it so.
+fn together(
+    outer: &Program,
+    inner: &Program,
+    number: usize,
+    frame: &Frame,
+    stay: bool,
+) -> Result<Option<Program>> {
     let is_inner = |input: &Input| matches!(input.source, Source::Stage { stage, .. } if stage == number);
     let stretched = Layout::contiguous(frame.kept())?.broadcast_to(&frame.shape)?;
     let (Some(outer), Some(inner)) = (over_rows(outer, frame)?, over_rows(inner, frame)?) else {
@@ -138,10 +182,11 @@ fn together(outer: &Program, inner: &Program, number: usize, of: &Of) -> Result<
     let kept = outer.kind.reduce().is_some() || outer.row_fused().is_some_and(|rows| rows.kept);
     let mut all = Joined::new(frame.clone());
     let known = all.add(&inner, |_| None)?;
-    let results = all.add(&outer, |input| match input.source {
+    let own = all.add(&outer, |input| match input.source {
         Source::Stage { stage, result } if stage == number => known.get(result).copied(),
         _ => None,
     })?;
+    let results: SmallVec<[Value; 2]> = known.into_iter().filter(|_| stay).chain(own).collect();
     Ok(Some(all.finish(&results, kept)))
 }
 
@@ -171,17 +216,6 @@ fn fits(program: &Program, bounds: Bounds) -> bool {
     // A loop must not run again and again, and a lookup has no rows.
     let is_plain = program.steps.iter().all(|step| step.body.is_none() && step.op != Op::Lookup);
     is_short && is_plain && read <= bounds.operands
-}
-
-/// Whether the joined program has no reduction left, or one of many long rows.
-fn is_better_apart(program: &Program) -> bool {
-    let Some((rows, frame)) = program.row_fused().zip(program.frame()) else { return false };
-    let all: usize = program.shape.iter().product();
-    match rows.reductions.len() {
-        0 => true,
-        1 => rows.kept && frame.count() > LONGEST_OF_ONE && all > FEW,
-        _ => false,
-    }
 }
 
 /// The remaining stages, with their new numbers.

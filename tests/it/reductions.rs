@@ -37,6 +37,32 @@ fn axes_in_every_form() {
     });
 }
 
+/// Several reductions that one pass may compute, of long rows along memory and across it, beside each alone.
+#[test]
+fn reductions_beside_each_other() {
+    on_every_device(|device| {
+        for (shape, axis) in [([3, 20_000], 1), ([20_000, 3], 0), ([70_000, 1], 0)] {
+            let x = (&ramp(device, shape) * 0.37_f32).sin().eval().unwrap();
+            let alone = |expr: Expr<f32>| expr.eval().unwrap();
+            let (low, high) = (alone(x.min_keepdim(axis)), alone(x.max_keepdim(axis)));
+            let mean = alone(alone(x.sum_keepdim(axis)) / shape[axis as usize] as f32);
+            let (own_low, own_high) = (x.min_keepdim(axis), x.max_keepdim(axis));
+            for (together, apart) in [
+                (x.mean_keepdim(axis), mean.expr()),
+                (&own_high - &own_low, &high - &low),
+                (&own_high - (&own_low + &own_low) * x.mean_keepdim(axis), &high - (&low + &low) * &mean),
+                ((&x - &own_low) / (&own_high - &own_low), (&x - &low) / (&high - &low)),
+                ((&x - x.mean_keepdim(axis)) * &own_high + &own_low, (&x - &mean) * &high + &low),
+            ] {
+                let bits = |expr: Expr<f32>| {
+                    expr.to_vec().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>()
+                };
+                assert_eq!(bits(together), bits(apart), "{shape:?} on {}", device.name());
+            }
+        }
+    });
+}
+
 #[test]
 fn reduced_axes_stay_if_they_are_kept() {
     on_every_device(|device| {

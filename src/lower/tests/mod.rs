@@ -76,6 +76,31 @@ fn counts(commands: &Commands) -> (usize, usize) {
     (commands.dispatches.len(), commands.slots - commands.operands)
 }
 
+/// What follows reductions of long rows is computed by their last pass, and reductions of the same elements share passes.
+#[test]
+fn reductions_of_the_same_rows_are_one_pass() {
+    let (x, y) = (tensor(DType::F32, &[512, 100_000]), tensor(DType::F32, &[512, 100_000]));
+    let of = |op: &str, x: &AnyExpr| x.reduce(op, [1], ReduceOptions { keepdim: true, ..Default::default() });
+    let (x, y) = (x.expr(), y.expr());
+    let (low, high) = (of("min", &x), of("max", &x));
+    let span = call("sub", &[&high, &low]);
+    for (expr, kernels) in [
+        (of("mean", &x), 2),
+        (call("sqrt", &[&of("sum", &call("mul", &[&x, &x]))]), 2),
+        (span.clone(), 2),
+        // One more kernel over all elements.
+        (call("div", &[&call("sub", &[&x, &low]), &span]), 3),
+        (call("sub", &[&call("mul", &[&x, &of("mean", &x)]), &high]), 3),
+        // Passes over each of two tensors, and no third kernel for their sum.
+        (call("add", &[&of("mean", &x), &of("max", &y)]), 4),
+        // The mean is known before its deviations are.
+        (of("var", &x), 4),
+    ] {
+        let commands = new(&expr, limits(1 << 30));
+        assert_eq!(commands.dispatches.len(), kernels, "{expr:?}");
+    }
+}
+
 /// Few results of many products: chunks are spread over workgroups, and their sums are one more pass.
 #[test]
 fn chunks_of_few_results_are_shared() {
