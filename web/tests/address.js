@@ -68,11 +68,6 @@ export async function anyAddress({ open, acts, settled, address, messages }) {
     await go(typed(Object.fromEntries(NAMES.map((name) => [name, text]))));
     await go(typed({ operands: 'a = [2]', expression: text, axis: text, element: text }));
   }
-  await page.context().close();
-  page = await open();
-  await settled(page);
-  for (const values of TYPED) await go(typed({ expression: 'a + 1', ...values }));
-  assert.equal(await go(typed({ operands: 'a = [2, 3]', expression: 'a + 1' })), 'done');
   // Sliders stay between their ends.
   await page.evaluate(() => { location.hash = '#part=picture'; });
   await page.waitForFunction(() => document.documentElement.dataset.kernels);
@@ -87,6 +82,11 @@ export async function anyAddress({ open, acts, settled, address, messages }) {
     assert.deepEqual(wrong, [], hash.slice(0, 200));
     assert.equal(await page.locator('#map').inputValue(), 'night');
   }
+  await page.context().close();
+  page = await open();
+  await settled(page);
+  for (const values of TYPED) await go(typed({ expression: 'a + 1', ...values }));
+  assert.equal(await go(typed({ operands: 'a = [2, 3]', expression: 'a + 1' })), 'done');
   await page.context().close();
   // A page that begins with such an address.
   for (const hash of ['#part=toString', '#part=__proto__&map=constructor', '#part=picture&map=toString&exposure=NaN&red=1e999', '?%ff&part=toString#%', typed({ operands: 'x'.repeat(100000) })]) {
