@@ -228,12 +228,12 @@ impl Step {
     /// Whether it computes with f64, and not only moves elements, compares them, changes signs or casts.
     pub(crate) fn computes_f64(&self) -> bool {
         use Op::*;
-        let moves = match self.op {
-            Select | Lookup | State | Repeat | Eq | Ne | Lt | Le | Gt | Ge | IsNan | IsInf | IsFinite => true,
-            Neg | Positive | Abs | Copysign | Signbit | Min | Max | Fmin | Fmax | Clamp | Cast => true,
-            _ => false,
-        };
-        !moves && [self.dtype, self.result].contains(&DType::F64)
+        match self.op {
+            Select | Lookup | State | Repeat | Cast | Eq | Ne | Lt | Le | Gt | Ge => false,
+            IsNan | IsInf | IsFinite | Signbit | Copysign | Neg | Positive | Abs => false,
+            Min | Max | Fmin | Fmax | Clamp => false,
+            _ => [self.dtype, self.result].contains(&DType::F64),
+        }
     }
 
     /// Whether it distinguishes the sign of a NaN.
