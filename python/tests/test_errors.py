@@ -135,6 +135,7 @@ def test_types_that_a_device_lacks():
         x = zs.asarray(np.array([0.1, np.nan, -1e300]), device=device)
         assert x.dtype == zs.float64 and x.tolist()[::2] == [0.1, -1e300]
         assert zs.astype(x, zs.float32).tolist()[0] == np.float32(0.1)
+        assert zs.astype(x, zs.int64).tolist() == [0, 0, -(2**63)]
         with pytest.raises(RuntimeError, match="add of f64 needs the feature SHADER_F64.* cast to f32"):
             (x + x).evaluate()
         assert zs.asarray([1.0], device=device).dtype == zs.float32

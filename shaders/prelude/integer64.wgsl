@@ -112,6 +112,29 @@ fn cast_f32_i64(x: vec4<f32>) -> Lanes_i64 {
     return signed_i64(min_u64(cast_f32_u64(abs(x)), limit), negative);
 }
 
+// The integer towards 0 in -limit - 1..=limit.
+fn bounded_f64(x: Lanes_f64, limit: Lanes_u64) -> Lanes_i64 {
+    let negative = signbit_f64(x);
+    return signed_i64(min_u64(cast_f64_u64(abs_f64(x)), add_u64(limit, cast_bool_u64(negative))), negative);
+}
+
+fn cast_f64_i64(x: Lanes_f64) -> Lanes_i64 {
+    return bounded_f64(x, of_words_u64(vec4<u32>(0xffffffffu), vec4<u32>(0x7fffffffu)));
+}
+
+fn cast_f64_i32(x: Lanes_f64) -> vec4<i32> {
+    return cast_i64_i32(bounded_f64(x, cast_u32_u64(vec4<u32>(0x7fffffffu))));
+}
+
+fn cast_f64_u32(x: Lanes_f64) -> vec4<u32> {
+    return low_u64(min_u64(cast_f64_u64(x), cast_u32_u64(vec4<u32>(0xffffffffu))));
+}
+
+fn cast_i64_f64(x: Lanes_i64) -> Lanes_f64 {
+    let magnitude = cast_u64_f64(magnitude_i64(x));
+    return select_f64(magnitude, neg_f64(magnitude), is_negative_i64(x));
+}
+
 // The leading 24 bits, rounded to odd or to the nearest, halves to even, and their scale. Shifted to the top, 0 stays 0.
 fn rounded_u64(x: Lanes_u64, odd: bool) -> vec4<f32> {
     let zeros = low_u64(leading_zeros_u64(x, 64u));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::{AnyFunction, ByValue, Nature, Op, Value, cost};
-use crate::dtype::{DType, Kind};
+use crate::dtype::DType;
 
 /// The cost of a call in additions, as its text is unknown.
 const CALL: usize = 50;
@@ -225,18 +225,15 @@ impl Step {
             || matches!(self.op, Neg | Positive | Abs | Relu | Copysign | Sign | Floor | Ceil | Trunc | Round)
     }
 
-    /// Whether it computes with f64, and not only moves elements, compares them, changes signs or casts to and from other floats.
+    /// Whether it computes with f64, and not only moves elements, compares them, changes signs or casts.
     pub(crate) fn computes_f64(&self) -> bool {
         use Op::*;
-        let of_floats =
-            [self.dtype, self.result].iter().all(|of| matches!(of.kind(), Kind::Float | Kind::Bool));
-        let moves = match self.op {
-            Select | Lookup | State | Repeat | Eq | Ne | Lt | Le | Gt | Ge | IsNan | IsInf | IsFinite => true,
-            Neg | Positive | Abs | Copysign | Signbit | Min | Max | Fmin | Fmax | Clamp => true,
-            Cast => of_floats,
-            _ => false,
-        };
-        !moves && [self.dtype, self.result].contains(&DType::F64)
+        match self.op {
+            Select | Lookup | State | Repeat | Cast | Eq | Ne | Lt | Le | Gt | Ge => false,
+            IsNan | IsInf | IsFinite | Signbit | Copysign | Neg | Positive | Abs => false,
+            Min | Max | Fmin | Fmax | Clamp => false,
+            _ => [self.dtype, self.result].contains(&DType::F64),
+        }
     }
 
     /// Whether it distinguishes the sign of a NaN.

@@ -1,4 +1,4 @@
-//! f64 on adapters without it: elements move, are compared and cast to other floats. Arithmetic is refused.
+//! f64 on adapters without it: elements move, are compared and cast. Arithmetic is refused.
 
 use zerostride::{AnyExpr, DType, Device, ErrorKind, ReduceOptions, bf16, f16};
 
@@ -48,7 +48,7 @@ fn all(x: &AnyExpr, y: &AnyExpr, lookup: &AnyExpr) -> Vec<(String, AnyExpr)> {
     }
     let low = AnyExpr::scalar(DType::F64, -0.5);
     all.push(("clamp".into(), AnyExpr::call("clamp", &[x.clone(), low, y.slice(0, ..1)])));
-    for of in [DType::F32, DType::F16, DType::BF16, DType::Bool] {
+    for of in DType::ALL.into_iter().filter(|&of| of != DType::F64) {
         all.push((format!("to {of}"), x.cast(of)));
         all.push((format!("from {of}"), x.cast(of).cast(DType::F64)));
     }
@@ -106,6 +106,62 @@ fn elements_move_and_are_compared_and_cast() {
     });
 }
 
+/// Numbers at and beside each power of two and halfway between integers, the ends of f64, and random bits.
+fn near_integers(random: &mut Random) -> Vec<f64> {
+    let ends = [0.0, 0.75, 1.5, 2.5, 5e-324, f64::MIN_POSITIVE, f64::MAX, f64::INFINITY, f64::NAN];
+    let powers = (-2..70).map(|power| 2.0_f64.powi(power));
+    let beside = powers.flat_map(|x| [x.next_down(), x, x.next_up(), x - 1.0, x + 1.0, x - 0.5, x + 0.5]);
+    let drawn = (0..2000).map(|i| match i % 2 {
+        0 => f64::from_bits(random.next()),
+        _ => random.next() as f64 / 2.0_f64.powi(random.below(70) as i32),
+    });
+    ends.into_iter().chain(beside).chain(drawn).flat_map(|x| [x, -x]).collect()
+}
+
+/// Integers at and beside each power of two, halfway between floats of 53 bits, and random bits of every length.
+fn integers(random: &mut Random) -> Vec<u64> {
+    let mut all = vec![0, u64::MAX];
+    for power in 0..64_u32 {
+        let (first, step) = (1_u64 << power, 1 << power.saturating_sub(53));
+        let halfway = [first + step, first.wrapping_add(3 * step), (first << 1).wrapping_sub(step)];
+        all.extend(
+            [first].into_iter().chain(halfway).flat_map(|x| [x.wrapping_sub(1), x, x.wrapping_add(1)]),
+        );
+    }
+    all.extend((0..2000).map(|_| random.next() >> random.below(64)));
+    all.iter().flat_map(|&x| [x, x.wrapping_neg()]).collect()
+}
+
+/// Rust's `as` is the rule: truncated and saturated to integers, NaN to 0, and rounded once to f64.
+#[test]
+fn casts_of_f64_and_integers_are_rusts() {
+    on_each_adapter(|device| {
+        let mut random = Random(72);
+        let (x, wide) = (near_integers(&mut random), integers(&mut random));
+        let doubles = device.upload(&x, [x.len()]).unwrap();
+        macro_rules! check {
+            ($($t:ident)*) => {$({
+                let got = doubles.cast::<$t>().to_vec().unwrap();
+                for (&x, got) in x.iter().zip(got) {
+                    assert_eq!(got, x as $t, "{x:e} to {} on {}", stringify!($t), device.name());
+                }
+                let own: Vec<$t> = wide.iter().map(|&x| x as $t).collect();
+                let got = device.upload(&own, [own.len()]).unwrap().cast::<f64>().to_vec().unwrap();
+                for (&x, got) in own.iter().zip(got) {
+                    assert_eq!(got.to_bits(), (x as f64).to_bits(), "{x}_{} on {}", stringify!($t), device.name());
+                }
+            })*};
+        }
+        check!(i8 u8 i16 u16 i32 u32 i64 u64);
+        assert!(x.iter().map(|&x| x != 0.0).eq(doubles.cast::<bool>().to_vec().unwrap()));
+        let flags: Vec<bool> = wide.iter().map(|x| x % 2 == 1).collect();
+        let got = device.upload(&flags, [flags.len()]).unwrap().cast::<f64>().to_vec().unwrap();
+        assert!(
+            flags.iter().map(|&flag| f64::from(u8::from(flag)).to_bits()).eq(got.iter().map(|x| x.to_bits()))
+        );
+    });
+}
+
 #[test]
 fn arithmetic_names_the_remedy() {
     on_each_adapter(|device| {
@@ -117,7 +173,7 @@ fn arithmetic_names_the_remedy() {
         for (what, expr) in [
             ("add", AnyExpr::from(&x + 1.0)),
             ("exp", AnyExpr::from(x.exp())),
-            ("cast", AnyExpr::from(x.cast::<i32>())),
+            ("floor", AnyExpr::from(x.floor())),
             ("sum", AnyExpr::from(x.sum(0))),
             ("sum", AnyExpr::from(x.cumsum(0))),
             ("a product", AnyExpr::from(x.reshape([1, 2]).matmul(&column))),

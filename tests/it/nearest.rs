@@ -109,7 +109,7 @@ nearest! {
     f64 u64 wgpu::Features::SHADER_F64.union(wgpu::Features::SHADER_INT64), |text| {
         let shared = SHARED.map(|shared| shared.replace("f32", "f64").replace("u32", "u64"));
         let bits = include_str!("../../shaders/prelude/f64/bits.wgsl");
-        let of_others = ["of_words", "cast_i", "cast_u", "bounded_", "split", "Split", "cast_f64_i", "narrowed", "_f64_f32", "cast_f64_u32"];
+        let of_others = ["of_words", "cast_i", "cast_u", "split", "Split", "narrowed", "_f64_f32"];
         let mut bits: Vec<&str> = bits.split("\n\n").collect();
         bits.retain(|block| !of_others.iter().any(|name| block.contains(name)));
         let text = text(&["alias Count = vec4<u32>;", &bits.join("\n\n")], &shared.each_ref().map(String::as_str));

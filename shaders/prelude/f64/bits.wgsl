@@ -130,11 +130,6 @@ fn cast_u64_f64(x: vec4<u64>) -> vec4<f64> {
     return vec4<f64>(high_u64(x)) * 4294967296.0 + vec4<f64>(low_u64(x));
 }
 
-fn cast_i64_f64(x: vec4<i64>) -> vec4<f64> {
-    let magnitude = cast_u64_f64(magnitude_i64(x));
-    return select(magnitude, -magnitude, x < vec4<i64>(0li));
-}
-
 fn cast_f64_u64(x: vec4<f64>) -> vec4<u64> {
     let bits = bits_f64(x);
     let exponent = vec4<u32>(bits >> vec4<u32>(52u)) & vec4<u32>(2047u);
@@ -145,25 +140,6 @@ fn cast_f64_u64(x: vec4<f64>) -> vec4<u64> {
     let high = select(inside, vec4<u64>(0xfffffffffffffffflu), exponent >= vec4<u32>(1087u));
     let none = is_nan_f64(x) | signbit_f64(x) | (exponent < vec4<u32>(1023u));
     return select(high, vec4<u64>(0lu), none);
-}
-
-// The integer towards 0 in -limit - 1..=limit.
-fn bounded_f64(x: vec4<f64>, limit: u64) -> vec4<i64> {
-    let negative = signbit_f64(x);
-    let most = select(vec4<u64>(limit), vec4<u64>(limit + 1lu), negative);
-    return signed_i64(min(cast_f64_u64(abs(x)), most), negative);
-}
-
-fn cast_f64_i64(x: vec4<f64>) -> vec4<i64> {
-    return bounded_f64(x, 0x7ffffffffffffffflu);
-}
-
-fn cast_f64_i32(x: vec4<f64>) -> vec4<i32> {
-    return cast_i64_i32(bounded_f64(x, 0x7ffffffflu));
-}
-
-fn cast_f64_u32(x: vec4<f64>) -> vec4<u32> {
-    return low_u64(min(cast_f64_u64(x), vec4<u64>(0xfffffffflu)));
 }
 
 // The nearest whole number, by a sum with 2^52, whose steps are 1. The builtins of llvmpipe round 1.5 to 1, and leave

@@ -187,3 +187,33 @@ fn cast_f64_f32(x: Lanes_f64) -> vec4<f32> {
 fn odd_f64_f32(x: Lanes_f64) -> vec4<f32> {
     return narrowed_f64(x, true);
 }
+
+fn cast_u32_f64(x: vec4<u32>) -> Lanes_f64 {
+    return cast_u64_f64(cast_u32_u64(x));
+}
+
+fn cast_i32_f64(x: vec4<i32>) -> Lanes_f64 {
+    return cast_i64_f64(cast_i32_i64(x));
+}
+
+// The leading 53 bits, rounded to the nearest, halves to even. Half a unit is 2^10, and the first bit counts as one exponent.
+fn cast_u64_f64(x: Lanes_u64) -> Lanes_f64 {
+    let none = vec4<u32>(0u);
+    let zeros = low_u64(leading_zeros_u64(x, 64u));
+    let top = up_u64(x, min(zeros, vec4<u32>(63u)));
+    let kept = down_u64(top, vec4<u32>(11u));
+    let up = (low_u64(top) & vec4<u32>(0x7ffu)) + (low_u64(kept) & vec4<u32>(1u)) > vec4<u32>(0x400u);
+    let exponent = select((vec4<u32>(1085u) - zeros) << vec4<u32>(20u), none, zeros == vec4<u32>(64u));
+    let bits = add_u64(kept, of_words_u64(select(none, vec4<u32>(1u), up), exponent));
+    return of_words_f64(low_u64(bits), high_u64(bits));
+}
+
+// Shifted down from the top, the significand is the integer of a number from 1 to 2^64.
+fn cast_f64_u64(x: Lanes_f64) -> Lanes_u64 {
+    let exponent = top_f64(x) >> vec4<u32>(20u);
+    let top = up_u64(of_words_u64(low_f64(x), high_f64(x) | vec4<u32>(0x00100000u)), vec4<u32>(11u));
+    let inside = down_u64(top, vec4<u32>(1086u) - clamp(exponent, vec4<u32>(1023u), vec4<u32>(1086u)));
+    let high = select_u64(inside, not_u64(Lanes_u64()), exponent > vec4<u32>(1086u));
+    let none = is_nan_f64(x) | signbit_f64(x) | (exponent < vec4<u32>(1023u));
+    return select_u64(high, Lanes_u64(), none);
+}

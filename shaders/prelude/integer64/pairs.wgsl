@@ -39,7 +39,7 @@ fn div_u64(a: Lanes_u64, b: Lanes_u64) -> Lanes_u64 {
     let q = divided_u64(dividend, select(low_u64(shifted), high_u64(shifted), is_pair));
     let guess = q >> (vec4<u32>(31u) - shift);
     let near = guess - min(guess, one);
-    let rest = sub_u64(a, mul_u64(cast_u32_u64(near), b));
+    let rest = sub_u64(a, mul_u64(of_words_u64(near, vec4<u32>(0u)), b));
     let exact = near + select(one, vec4<u32>(0u), lt_u64(rest, b));
     let both = of_words_u64(select(q, exact, is_pair), select(top, vec4<u32>(0u), is_pair));
     return select_u64(Lanes_u64(), both, nonzero_u64(b));

@@ -89,6 +89,8 @@ async fn compared(device: &Device) -> Outcome {
             x.sum(1) - x.max(1),
             x.flip(0).cumsum(2).sqrt(),
             x.softmax(2),
+            // Words of 64 bits whose upper half a compiler knows.
+            x.cast::<u32>().cast::<u64>().leading_zeros().cast(),
         ];
         let own = operations().filter(|op| op.result(DType::F32) == Some(DType::F32));
         let operands = [x.expr(), row.expr(), Expr::scalar(0.75)];
