@@ -25,12 +25,15 @@ pub(super) fn rows(program: &Program, from: &[Operand<'_>], out: &mut [u8]) -> R
     if out.is_empty() {
         return Ok(());
     }
-    if let Some(plain) = program.plain_reduction() {
-        return after_reductions(program, &[plain], from, out);
+    if let Some(known) = program.ready.get::<Apart>() {
+        return known.run(program, from, out);
     }
-    let is_short = |frame: &Frame| program.has_short_rows(frame, LONGEST);
-    if program.leaves_partials() && !program.frame().as_ref().is_some_and(is_short) {
-        return after_reductions(program, &program.reductions_alone()?, from, out);
+    if let Some(apart) = Apart::of(program)? {
+        apart.run(program, from, out)?;
+        if program.ready.again() {
+            program.ready.put(apart);
+        }
+        return Ok(());
     }
     let Some((turned, layout)) = reorder::rows_last(program)? else { return run(program, from, out) };
     let bytes = out.len();
@@ -128,36 +131,67 @@ impl Job<'_> {
     }
 }
 
-/// Reduces all rows by some programs, and computes the steps that follow.
-fn after_reductions(program: &Program, all: &[Program], from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
-    let mut held = Vec::new();
-    for plain in all {
-        let Some(reduce) = plain.kind.reduce() else { bail!(Kernel, "a program that does not reduce") };
-        let bytes = plain.byte_size(0)?;
-        let mut own = plain.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<Vec<_>>>()?;
-        let source = |input: &Input| {
-            let same = |other: &Input| other.source.is_same(&input.source) && other.layout == input.layout;
-            input_of(program, from, input, same)
-        };
-        let from: Vec<Operand<'_>> = plain.inputs.iter().map(source).collect::<Result<_>>()?;
-        fold::fold(plain, reduce, &from, own.iter_mut().map(|memory| &mut memory[..bytes]).collect())?;
-        held.extend(own.into_iter().map(|memory| (memory, bytes)));
-    }
-    let mut after = program.after_reductions()?;
-    let row_major = Layout::contiguous(&after.shape)?;
-    let mut own: Vec<Operand<'_>> = Vec::new();
-    for input in &mut after.inputs {
-        own.push(match input.source {
-            Source::Row(number) => {
-                // The value is there, and no reduction of this program makes it.
-                (input.layout, input.source) = (row_major.clone(), Source::Scalar(0));
-                let (memory, bytes) = &held[number];
-                Operand::Bytes(&memory[..*bytes])
+/// A program as reductions of all rows, and the steps that follow.
+struct Apart {
+    reductions: Vec<Program>,
+    after: Program,
+    /// For each input of the steps, the number of the reduction that it is.
+    given: Vec<Option<usize>>,
+}
+
+impl Apart {
+    /// `None` if rows are better computed one after the other.
+    fn of(program: &Program) -> Result<Option<Apart>> {
+        let is_short = |frame: &Frame| program.has_short_rows(frame, LONGEST);
+        let reductions = match program.plain_reduction() {
+            Some(plain) => vec![plain],
+            None if program.leaves_partials() && !program.frame().as_ref().is_some_and(is_short) => {
+                program.reductions_alone()?
             }
-            _ => input_of(program, from, input, |other| other.source.is_same(&input.source))?,
-        });
+            None => return Ok(None),
+        };
+        let (mut after, mut given) = (program.after_reductions()?, Vec::new());
+        let row_major = Layout::contiguous(&after.shape)?;
+        for input in &mut after.inputs {
+            given.push(match input.source {
+                Source::Row(number) => {
+                    // The value is there, and no reduction of this program makes it.
+                    (input.layout, input.source) = (row_major.clone(), Source::Scalar(0));
+                    Some(number)
+                }
+                _ => None,
+            });
+        }
+        Ok(Some(Apart { reductions, after, given }))
     }
-    eval::eval(&after, &own, out)
+
+    fn run(&self, program: &Program, from: &[Operand<'_>], out: &mut [u8]) -> Result<()> {
+        let mut held = Vec::new();
+        for plain in &self.reductions {
+            let Some(reduce) = plain.kind.reduce() else { bail!(Kernel, "a program that does not reduce") };
+            let bytes = plain.byte_size(0)?;
+            let mut own =
+                plain.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<Vec<_>>>()?;
+            let source = |input: &Input| {
+                let same =
+                    |other: &Input| other.source.is_same(&input.source) && other.layout == input.layout;
+                input_of(program, from, input, same)
+            };
+            let from: Vec<Operand<'_>> = plain.inputs.iter().map(source).collect::<Result<_>>()?;
+            fold::fold(plain, reduce, &from, own.iter_mut().map(|memory| &mut memory[..bytes]).collect())?;
+            held.extend(own.into_iter().map(|memory| (memory, bytes)));
+        }
+        let source = |(input, given): (&Input, &Option<usize>)| match given {
+            Some(number) => {
+                let (memory, bytes) = &held[*number];
+                Ok(Operand::Bytes(&memory[..*bytes]))
+            }
+            None => input_of(program, from, input, |other| other.source.is_same(&input.source)),
+        };
+        let own: Vec<Operand<'_>> =
+            self.after.inputs.iter().zip(&self.given).map(source).collect::<Result<_>>()?;
+        eval::eval(&self.after, &own, out)
+    }
 }
 
 /// The memory of an input of a part of a program.
