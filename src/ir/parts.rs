@@ -8,6 +8,9 @@ use super::{ByValue, Input, Program, ProgramBuilder, ProgramKind, Value, needed}
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
+/// The programs of each result of a program, which are kept with it.
+struct Each(Vec<Program>);
+
 impl Program {
     /// Evaluates a program for each result.
     pub(crate) fn each<T, All: FromIterator<T>>(
@@ -17,11 +20,19 @@ impl Program {
         if self.results.len() == 1 {
             return Ok([eval(self)?].into_iter().collect());
         }
-        let one = |result: Value| match &self.kind {
+        if let Some(Each(known)) = self.ready.get() {
+            return known.iter().map(eval).collect();
+        }
+        let one = |&result: &Value| match &self.kind {
             ProgramKind::RowFused(rows) => self.row_result(rows, result),
             kind => Ok(self.only(&[result])?.of_kind(kind.clone())),
         };
-        self.results.iter().map(|&result| eval(&one(result)?)).collect()
+        let each = self.results.iter().map(one).collect::<Result<Vec<Program>>>()?;
+        let all = each.iter().map(eval).collect();
+        if self.ready.again() {
+            self.ready.put(Each(each));
+        }
+        all
     }
 
     /// The result for each value, so far.

@@ -89,8 +89,11 @@ impl Program {
     /// them as [`Source::Row`].
     pub(crate) fn reductions_alone(&self) -> Result<Vec<Program>> {
         let Some(rows) = self.row_fused() else { return Ok(Vec::new()) };
-        let alone = |own: &RowReduction| Ok(self.only(&[own.value])?.reduced(own.op, rows.axes.clone()));
-        rows.reductions.iter().map(alone).collect()
+        rows.reductions.iter().map(|own| self.alone(rows, own)).collect()
+    }
+
+    fn alone(&self, rows: &RowFused, own: &RowReduction) -> Result<Program> {
+        Ok(self.only(&[own.value])?.reduced(own.op, rows.axes.clone()))
     }
 
     /// Whether a reduction of its rows gives an index.
@@ -109,7 +112,7 @@ impl Program {
         }
     }
 
-    /// The tensors that it reads to reduce rows.
+    /// How many tensors it reads to reduce rows.
     pub(crate) fn read_to_reduce(&self) -> usize {
         let values: SmallVec<[Value; 4]> = match &self.kind {
             ProgramKind::Axis(AxisOp::Reduce(_), _) => self.results.iter().copied().collect(),
@@ -127,7 +130,7 @@ impl Program {
     /// The program of one of the results, with the reductions that the result needs. None of them needs another.
     pub(super) fn row_result(&self, rows: &RowFused, result: Value) -> Result<Program> {
         if let Some(Input { source: Source::Row(number), .. }) = self.input(result) {
-            return Ok(self.reductions_alone()?.swap_remove(*number));
+            return self.alone(rows, &rows.reductions[*number]);
         }
         let needed = self.needed(&[result], |_| false);
         let is_read = |number: &usize| self.given(*number).is_some_and(|given| needed[given]);

@@ -1,6 +1,7 @@
 //! Row fusion: reductions and their readers as one stage. That is everything after a reduction over its own shape and,
 //! if rows are short, everything that is made of a row. The maximum of a softmax, the sum of its exponentials and their
-//! quotients are then computed row by row, and nothing between them is stored.
+//! quotients are then computed row by row, and nothing between them is stored. Reductions of the same elements are one
+//! stage, too, however long rows are.
 
 use smallvec::SmallVec;
 
@@ -82,15 +83,22 @@ pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
     Ok(numbered(joined))
 }
 
-/// Joins reductions of the same rows that several stages read, as the least and the greatest value by which all are
-/// scaled. The rows are then read once.
+/// Joins reductions of the same rows whose results different stages read, as the minimum and the maximum in
+/// `(x - min) / (max - min)`. The rows are then read once.
 fn beside(joined: &mut [Option<Stage>], bounds: Bounds) -> Result<()> {
+    let is_of_rows =
+        |stage: &Option<Stage>| stage.as_ref().and_then(Stage::one).is_some_and(Program::is_of_rows);
+    // The last stage has the results.
     let count = joined.len().saturating_sub(1);
-    for (i, j) in (0..count).flat_map(|i| (i + 1..count).map(move |j| (i, j))) {
-        let own = |stage: usize| joined[stage].as_ref().and_then(Stage::one).filter(|one| one.is_of_rows());
+    let candidates: Vec<usize> = (0..count).filter(|&i| is_of_rows(&joined[i])).collect();
+    let pairs =
+        candidates.iter().enumerate().flat_map(|(n, i)| candidates[n + 1..].iter().map(move |j| (i, j)));
+    for (&i, &j) in pairs {
+        let own = |stage: usize| joined[stage].as_ref().and_then(Stage::one);
         let Some((a, b)) = own(i).zip(own(j)) else { continue };
         let Some(frame) = a.frame().filter(|frame| b.frame().as_ref() == Some(frame)) else { continue };
-        if a.dtype != b.dtype || b.stages().any(|stage| stage > i) {
+        let is_read = |own: &Input| own.source.is_memory() && a.inputs.iter().any(|other| other.is_same(own));
+        if a.dtype != b.dtype || b.stages().any(|stage| stage > i) || !b.inputs.iter().any(is_read) {
             continue;
         }
         let is_one = |all: &Program| fits(all, bounds) && reads_once(all, a, b);
@@ -210,12 +218,13 @@ fn over_rows(program: &Program, frame: &Frame) -> Result<Option<Program>> {
 fn fits(program: &Program, bounds: Bounds) -> bool {
     let cost: usize = program.steps.iter().map(Step::cost).sum();
     let reductions = program.row_fused().map_or(0, |rows| rows.reductions.len());
-    // For long rows each reduction reads its partial results in place of the elements.
+    // For long rows each reduction reads its partial results in place of the elements. One result is counted with any kernel.
     let read = program.tensors().count() + program.stages().count() + reductions.saturating_sub(1);
+    let bound = read + program.results.len() - 1;
     let is_short = program.steps.len() <= MOST_STEPS && reductions <= MOST_REDUCTIONS && cost <= MOST_COST;
     // A loop must not run again and again, and a lookup has no rows.
     let is_plain = program.steps.iter().all(|step| step.body.is_none() && step.op != Op::Lookup);
-    is_short && is_plain && read <= bounds.operands
+    is_short && is_plain && bound <= bounds.operands
 }
 
 /// The remaining stages, with their new numbers.

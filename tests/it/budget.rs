@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The most lines of code of a folder, without what a test writes. A change that needs more says in its commit what it buys.
 /// One that leaves fewer lowers the figure.
-const MOST: [(&str, usize); 2] = [("src", 33433), ("src/wgsl", 3094)];
+const MOST: [(&str, usize); 2] = [("src", 33451), ("src/wgsl", 3094)];
 
 /// How far below the figure a folder may be.
 const SLACK: usize = 60;

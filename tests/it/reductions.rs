@@ -63,6 +63,26 @@ fn reductions_beside_each_other() {
     });
 }
 
+/// Expressions that differ in their constants share a plan, which must not keep the constants.
+#[test]
+fn constants_beside_reductions_change() {
+    on_every_device(|device| {
+        let x = (&ramp(device, [3, 20_000]) * 0.37_f32).sin().eval().unwrap();
+        for scale in [0.5_f32, 2.0, 3.0, f32::INFINITY, f32::NAN, 0.25] {
+            let scaled = (&x * scale).eval().unwrap();
+            let apart = [scaled.min_keepdim(1), scaled.max_keepdim(1), scaled.sum_keepdim(1)];
+            let [low, high, sum] = apart.map(|expr| expr.eval().unwrap());
+            let own = &x * scale;
+            let mean = own.sum_keepdim(1) * scale;
+            let together = (&own - own.min_keepdim(1)) / (own.max_keepdim(1) - own.min_keepdim(1)) + mean;
+            let apart = (&scaled - &low) / (&high - &low) + (&sum * scale);
+            let bits =
+                |expr: Expr<f32>| expr.to_vec().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>();
+            assert_eq!(bits(together), bits(apart), "{scale} on {}", device.name());
+        }
+    });
+}
+
 #[test]
 fn reduced_axes_stay_if_they_are_kept() {
     on_every_device(|device| {

@@ -1,6 +1,6 @@
 // Integers of 64 bits as pairs of words, read again with i64 for u64.
 
-// SwiftShader in Chromium 156 finds a word that it knows to be 0 unequal to 0.
+// The upper word is 0, and no compiler knows that. SwiftShader in Chromium 156 takes a word that it knows to be 0 as unequal to 0.
 fn cast_u32_u64(x: vec4<u32>) -> Lanes_u64 {
     return of_words_u64(x, vec4<u32>(p.zero));
 }
